@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from datetime import datetime
 from uuid import UUID
 
 
@@ -18,3 +19,12 @@ def time_ordered_uuid() -> UUID:
     value |= 0x7 << 76 | (random >> 68 & 0xFFF) << 64
     value |= 0b10 << 62 | random & (1 << 62) - 1
     return UUID(int=value)
+
+
+def first_uuid_at(moment: datetime) -> UUID:
+    """Return the bound below which lie all keys made before ``moment`` (an aware datetime).
+
+    ``id >= first_uuid_at(t)`` selects rows by time through the index of the primary key.
+    """
+    milliseconds = max(int(moment.timestamp() * 1000), 0)
+    return UUID(int=(milliseconds & (1 << 48) - 1) << 80)

@@ -103,6 +103,8 @@ class ToolRun(models.Model):
             models.Index(fields=["tool_name", "-id"], name="run_tool"),
             models.Index(fields=["status", "-id"], name="run_status"),
             models.Index(fields=["token", "-id"], name="run_token"),
+            models.Index(fields=["outcome", "-id"], name="run_outcome"),
+            models.Index(fields=["effect", "-id"], name="run_effect"),
             models.Index(
                 fields=["status", "lease_expires_at"],
                 condition=Q(status__in=["waiting_approval", "queued", "running"]),
