@@ -7,8 +7,9 @@ from collections.abc import Callable
 
 from django.http import HttpRequest, HttpResponseBase
 
-from openjarvis_web.problems import problem
+from openjarvis_web.problems import expected_problem, problem, wants_problem
 
+SECRET_IN_URL = (400, "secret_in_url", "A credential must not travel in a URL.")
 SECRET_PARAMETERS = (
     "token",
     "api_key",
@@ -22,9 +23,14 @@ SECRET_PARAMETERS = (
     "client_secret",
     "authorization",
 )
-_secret_in_query = re.compile(
+_secret_parameter = re.compile(
     rf"(?:^|&)(?:{'|'.join(SECRET_PARAMETERS)})=", re.IGNORECASE | re.ASCII
 )
+
+
+def holds_secret(query: str) -> bool:
+    """Say whether a query string carries a parameter that is named like a credential."""
+    return bool(query) and _secret_parameter.search(query) is not None
 
 
 class SecretsInUrl:
@@ -34,12 +40,19 @@ class SecretsInUrl:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        query = request.META.get("QUERY_STRING", "")
-        if query and _secret_in_query.search(query):
-            return problem(
-                400,
-                "secret_in_url",
-                "A credential must not travel in a URL.",
-                fix="Send the token in the Authorization header.",
-            )
+        if holds_secret(request.META.get("QUERY_STRING", "")):
+            return problem(*SECRET_IN_URL, fix="Send the token in the Authorization header.")
         return self.get_response(request)
+
+
+class RestErrors:
+    """Give plain views below ``/api/`` the same problem documents as REST framework's."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        return self.get_response(request)
+
+    def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponseBase | None:
+        return expected_problem(error) if wants_problem(request) else None

@@ -17,7 +17,6 @@ from django.core.exceptions import PermissionDenied, RequestDataTooBig, Validati
 from django.db import OperationalError
 from django.http import Http404, HttpRequest, HttpResponse, UnreadablePostError
 from rest_framework import exceptions
-from rest_framework.views import set_rollback
 
 log = structlog.get_logger(__name__)
 
@@ -68,8 +67,7 @@ def problem(status: int, code: str, detail: str = "", **extra: object) -> HttpRe
 
 def problem_handler(error: Exception, context: Mapping[str, Any]) -> HttpResponse:
     """Turn whatever a REST view raised into a problem; a bug becomes 500 without details."""
-    set_rollback()
-    response = _expected(error)
+    response = expected_problem(error)
     if response is None:
         log.error(
             "unexpected error in a REST view",
@@ -80,7 +78,8 @@ def problem_handler(error: Exception, context: Mapping[str, Any]) -> HttpRespons
     return response
 
 
-def _expected(error: Exception) -> HttpResponse | None:
+def expected_problem(error: Exception) -> HttpResponse | None:
+    """Return the answer to a failure we know, ``None`` for a bug."""
     status = getattr(error, "status", None)
     if status is not None and hasattr(error, "code"):
         return problem(status, error.code, error.message, **error.extra)

@@ -47,6 +47,7 @@ SECRET_KEY_FALLBACKS: list[str] = []
 OPENJARVIS_ADMIN_USERNAME = env.text("OPENJARVIS_ADMIN_USERNAME", "admin")
 OPENJARVIS_ADMIN_PASSWORD = env.secret("OPENJARVIS_ADMIN_PASSWORD")
 OPENJARVIS_BEHIND_TLS = env.flag("OPENJARVIS_BEHIND_TLS")
+OPENJARVIS_TRUSTED_PROXIES = env.names("OPENJARVIS_TRUSTED_PROXIES")
 
 ALLOWED_HOSTS = list(
     env.names("OPENJARVIS_ALLOWED_HOSTS", ("127.0.0.1", "localhost", "[::1]", OPENJARVIS_HOST))
@@ -109,6 +110,7 @@ MIDDLEWARE = [
     "csp.middleware.CSPMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "django_structlog.middlewares.RequestMiddleware",
+    "openjarvis_web.middleware.RestErrors",
 ]
 
 ROOT_URLCONF = "openjarvis_web.urls"
@@ -157,6 +159,9 @@ CELERY_BROKER_TRANSPORT_OPTIONS = (
     if CELERY_BROKER_URL.startswith("filesystem")
     else {}
 )
+CELERY_TASK_DEFAULT_QUEUE = "celery"
+HOUSEKEEPING_QUEUE = "housekeeping"
+CELERY_TASK_ROUTES = {"tools_app.housekeeping": {"queue": HOUSEKEEPING_QUEUE}}
 CELERY_TASK_IGNORE_RESULT = True  # the row of a run is its result
 CELERY_TASK_SERIALIZER = "json"
 CELERY_ACCEPT_CONTENT = ["json"]

@@ -14,8 +14,8 @@ os.environ["OPENJARVIS_DATA_DIR"] = os.environ["OPENJARVIS_TEST_DATA_DIR"]
 os.environ["DATABASE_URL"] = os.environ.get("OPENJARVIS_TEST_DATABASE_URL", "")
 os.environ["REDIS_URL"] = os.environ.get("OPENJARVIS_TEST_REDIS_URL", "")
 
-from openjarvis_web.settings import *  # noqa: F403, E402
-from openjarvis_web.settings import DATABASES, OPENJARVIS_DATA_DIR  # noqa: E402
+from openjarvis_web.settings import *  # noqa: F403
+from openjarvis_web.settings import DATABASES, OPENJARVIS_DATA_DIR
 
 if "sqlite" in DATABASES["default"]["ENGINE"]:  # a file, so that several threads see it
     DATABASES["default"]["TEST"] = {"NAME": str(Path(OPENJARVIS_DATA_DIR) / "test.sqlite3")}
