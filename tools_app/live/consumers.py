@@ -42,8 +42,7 @@ class EventStream(AsyncWebsocketConsumer):
         self._sender: asyncio.Task[None] | None = None
         self._query = QueryDict(self.scope["query_string"])
         self._headers = {
-            name.decode("latin-1"): value.decode("latin-1")
-            for name, value in self.scope["headers"]
+            name.decode("latin-1"): value.decode("latin-1") for name, value in self.scope["headers"]
         }
         if "ticket" not in self._query and not self._is_same_origin():
             await self.close()  # before accepting: the handshake is answered with 403

@@ -25,7 +25,7 @@ def filters_of(query: QueryDict) -> EventFilters:
     if len(query.getlist("type")) > MAX_KINDS:
         raise _invalid("type", f"give at most {MAX_KINDS}")
     return EventFilters(
-        kinds=tuple(kind for kind in query.getlist("type") if kind),
+        kinds=frozenset(kind.removesuffix(".*") for kind in query.getlist("type") if kind),
         agent=query.get("agent", ""),
         tool=query.get("tool", ""),
         run_id=_uuid(query.get("run", "")),

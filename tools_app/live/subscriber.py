@@ -48,7 +48,7 @@ class Subscriber:
     def wants(self, item: Encoded) -> bool:
         """Whether the reader asked for this event and may see it."""
         event = item.event
-        return self.filters.matches(event) and visible_to(self.credential.actor, event)
+        return self.filters.match(event) and visible_to(self.credential.actor, event)
 
     def close(self, closing: Closing) -> None:
         """End the stream after the frame that says why; what is queued is not sent any more."""
