@@ -14,7 +14,16 @@ def build_tool_descriptions(
     tools: Iterable[BaseTool], *, include_category: bool = True, include_cost: bool = False
 ) -> str:
     """Describe each tool in a section of its own, sections separated by one empty line."""
-    sections = ["\n".join(_section(tool.spec, include_category, include_cost)) for tool in tools]
+    return describe_specs(
+        (tool.spec for tool in tools), include_category=include_category, include_cost=include_cost
+    )
+
+
+def describe_specs(
+    specs: Iterable[ToolSpec], *, include_category: bool = True, include_cost: bool = False
+) -> str:
+    """Describe specs in the same words, for whoever has no tool objects at hand."""
+    sections = ["\n".join(_section(spec, include_category, include_cost)) for spec in specs]
     return "\n\n".join(sections) or "No tools available."
 
 
