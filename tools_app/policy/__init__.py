@@ -1,8 +1,8 @@
 """The policy: which agent may use which tool, decided in one place and always explained.
 
 ``compile_policy`` makes a document ready; ``CompiledPolicy.effective`` answers for a subject which
-of the offered tools it may use, and ``EffectiveTools.decide`` and ``.explain`` say why. The document
-has the shape of OpenClaw's configuration; ``check_document`` is its strict door. Knows no framework.
+of the offered tools it may use, and ``EffectiveTools.decide`` and ``.explain`` say why. A document
+has the shape of OpenClaw's configuration; ``check_document`` is its strict door. No framework here.
 """
 
 from tools_app.policy.changes import SubjectDiff, diff_effective
@@ -11,7 +11,7 @@ from tools_app.policy.decisions import (
     Decision,
     Explanation,
     Fix,
-    LayerReport,
+    LayerResult,
     PolicyWarning,
     Rule,
 )
@@ -40,7 +40,7 @@ __all__ = [
     "EffectiveTools",
     "Explanation",
     "Fix",
-    "LayerReport",
+    "LayerResult",
     "OfferedTool",
     "PolicyError",
     "PolicyWarning",

@@ -16,7 +16,7 @@ from tools_app.policy.decisions import Decision, Explanation, PolicyWarning
 from tools_app.policy.explaining import decide, explain
 from tools_app.policy.layers import Layer, LayerBuilder
 from tools_app.policy.offers import Offer, offer_key
-from tools_app.policy.pipeline import LayerResult, Rulebook
+from tools_app.policy.pipeline import LayerFilter, Rulebook
 from tools_app.policy.subjects import OfferedTool, Subject
 from tools_app.policy.tables import DEFAULT_TABLES, table_set
 
@@ -56,7 +56,7 @@ class _OfferedSet:
     def __init__(self, tools: tuple[OfferedTool, ...]) -> None:
         self.tools = tools
         self._offers: dict[tuple[bool, frozenset[str]], Offer] = {}
-        self._results: dict[tuple[Layer, Offer], LayerResult] = {}
+        self._results: dict[tuple[Layer, Offer], LayerFilter] = {}
 
     def offer(self, subject: Subject, rules: Rulebook) -> Offer:
         key = offer_key(subject, rules.tables)
@@ -67,10 +67,10 @@ class _OfferedSet:
             offer = self._offers.setdefault(key, offer)
         return offer
 
-    def result(self, layer: Layer, offer: Offer, rules: Rulebook) -> LayerResult:
+    def result(self, layer: Layer, offer: Offer, rules: Rulebook) -> LayerFilter:
         result = self._results.get((layer, offer))
         if result is None:
-            result = LayerResult(layer, offer, rules)
+            result = LayerFilter(layer, offer, rules)
             result = self._results.setdefault((layer, offer), result)
         return result
 
@@ -78,7 +78,8 @@ class _OfferedSet:
 class CompiledPolicy:
     """One version of the policy document, evaluated for subjects and their offered tools.
 
-    Safe to share between threads. ``version`` is stamped on every decision.
+    Safe to share between threads; ``document`` must not be changed afterwards. ``version`` is
+    stamped on every decision.
     """
 
     def __init__(self, document: Mapping[str, object], *, version: int, rules: Rulebook) -> None:
@@ -147,7 +148,7 @@ class EffectiveTools:
         subject: Subject,
         offer: Offer,
         layers: tuple[Layer, ...],
-        results: tuple[LayerResult, ...],
+        results: tuple[LayerFilter, ...],
     ) -> None:
         self.policy = policy
         self.subject = subject

@@ -102,7 +102,7 @@ class Decision:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LayerReport:
+class LayerResult:
     """What one layer did to the tool, with its lists as they took effect.
 
     ``decides`` marks the layer that settled the decision. ``reason`` is a stable word:
@@ -110,7 +110,6 @@ class LayerReport:
     for the filters before the layers offered, owner, voice, conflict, optional, not_offered.
     """
 
-    step: str
     label: str
     scope: str
     outcome: Outcome
@@ -125,7 +124,6 @@ class LayerReport:
     def to_json(self) -> dict[str, object]:
         """Give the layer as plain JSON data."""
         return {
-            "step": self.step,
             "label": self.label,
             "scope": self.scope,
             "outcome": self.outcome,
@@ -171,7 +169,7 @@ class Explanation:
     """
 
     decision: Decision
-    layers: tuple[LayerReport, ...]
+    layers: tuple[LayerResult, ...]
     fix: Fix | None
 
     def to_json(self) -> dict[str, object]:

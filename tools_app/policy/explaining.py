@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tools_app.policy.decisions import Code, Decision, Effect, Explanation, LayerReport, Rule
+from tools_app.policy.decisions import Code, Decision, Effect, Explanation, LayerResult, Rule
 from tools_app.policy.edits import format_path
 from tools_app.policy.fixes import find_fix
 from tools_app.policy.layers import Layer
-from tools_app.policy.pipeline import LayerResult, Verdict
+from tools_app.policy.pipeline import LayerFilter, Verdict
 from tools_app.policy.scopes import Entry
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def rule_of(layer: Layer, verdict: Verdict) -> Rule | None:
         if entry.implied:
             return None
         tables = [table for table in (entry.table, verdict.match.table) if table]
-        return _rule(entry, written=entry.written, table=" › ".join(tables) or None)
+        return _rule(entry, written=entry.written, table=" > ".join(tables) or None)
     if verdict.reason == "not_in_allow_list":
         written = [entry for entry in layer.allow if not entry.origin.built_in]
         entry = (written or list(layer.allow))[0]
@@ -118,11 +118,10 @@ def _decision(
     )
 
 
-def _filter_report(refusal: str | None, decision: Decision) -> LayerReport:
+def _filter_report(refusal: str | None, decision: Decision) -> LayerResult:
     """Report on the filters that come before the layers."""
     label = _FILTERS[refusal][0] if refusal else OFFERED
-    return LayerReport(
-        step="offered",
+    return LayerResult(
         label=label,
         scope="runtime",
         outcome="removed" if refusal else "kept",
@@ -132,11 +131,10 @@ def _filter_report(refusal: str | None, decision: Decision) -> LayerReport:
 
 
 def _layer_report(
-    layer: Layer, result: LayerResult | None, name: str, decision: Decision
-) -> LayerReport:
+    layer: Layer, result: LayerFilter | None, name: str, decision: Decision
+) -> LayerResult:
     if result is None:
-        return LayerReport(
-            step=layer.step,
+        return LayerResult(
             label=layer.label,
             scope=layer.scope,
             outcome="not_applied",
@@ -144,8 +142,7 @@ def _layer_report(
         )
     verdict = result.verdict(name)
     rule = rule_of(layer, verdict)
-    return LayerReport(
-        step=layer.step,
+    return LayerResult(
         label=layer.label,
         scope=layer.scope,
         outcome="kept" if verdict.kept else "removed",

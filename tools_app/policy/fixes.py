@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from tools_app.policy.decisions import Fix
 from tools_app.policy.document import schema_errors
 from tools_app.policy.edits import Edit, Path, apply_edits, format_path
-from tools_app.policy.pipeline import LayerResult
+from tools_app.policy.pipeline import LayerFilter
 from tools_app.policy.scopes import (
     Entry,
     Origin,
@@ -114,8 +114,8 @@ def _steps(state: EffectiveTools, index: int, wanted: bool) -> Iterator[Change]:
             continue
         if verdict.reason == "denied":
             yield from around.without_denial(result, name, tool.name)
-        elif result.layer.step in ("profile", "provider_profile"):
-            yield from around.with_profile_extended(result.layer.step, tool.name)
+        elif result.layer.scope in ("profile", "provider_profile"):
+            yield from around.with_profile_extended(result.layer.scope, tool.name)
         else:
             yield from around.with_entry_listed(result, tool.name)
         return
@@ -145,7 +145,7 @@ class _Surroundings:
             key = "allow" if scope.raw.get("allow") else "alsoAllow"
             yield (_add((*scope.path, key), tool),)
 
-    def without_denial(self, result: LayerResult, name: str, tool: str) -> Iterator[Change]:
+    def without_denial(self, result: LayerFilter, name: str, tool: str) -> Iterator[Change]:
         """Take out every entry that denies the tool; built-in ones are lifted or restated."""
         written: dict[Edit, None] = {}
         built_in: Origin | None = None
@@ -173,7 +173,7 @@ class _Surroundings:
             path = (*scope.path, "sandbox", "tools", origin.path[-1])
             yield (Edit(op="set", path=format_path(path), value=values),)
 
-    def with_entry_listed(self, result: LayerResult, tool: str) -> Iterator[Change]:
+    def with_entry_listed(self, result: LayerFilter, tool: str) -> Iterator[Change]:
         """Add the tool to the lists that leave it out."""
         entries: tuple[Entry, ...] = result.layer.allow
         written = dict.fromkeys(e.origin.path for e in entries if not e.origin.built_in)

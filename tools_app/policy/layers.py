@@ -38,9 +38,8 @@ class Layer:
     tool is ignored.
     """
 
-    step: str
-    label: str
     scope: str
+    label: str
     allow: tuple[Entry, ...] = ()
     deny: tuple[Entry, ...] = ()
     droppable: bool = True
@@ -93,13 +92,12 @@ class LayerBuilder:
 
     def _rules(self, step: str, label: str, scope: Scope | None) -> Layer:
         if scope is None:
-            return Layer(step=step, label=label, scope=step)
+            return Layer(scope=step, label=label)
 
         def build() -> Layer:
             return Layer(
-                step=step,
-                label=label,
                 scope=step,
+                label=label,
                 allow=tuple(scope.effective_allow()),
                 deny=tuple(scope.entries("deny")),
             )
@@ -117,7 +115,7 @@ class LayerBuilder:
             members = self._tables.profiles.get(profile_id, ()) if profile_id else ()
             named = f"{label} ({profile_id})" if profile_id else label
             if source is None or not members:
-                return Layer(step=step, label=named, scope=step)
+                return Layer(scope=step, label=named)
             origin = replace(source.origin("profile"), scope=step)
             listed = [
                 Entry(
@@ -129,9 +127,8 @@ class LayerBuilder:
                 for member in members
             ]
             return Layer(
-                step=step,
-                label=named,
                 scope=step,
+                label=named,
                 allow=(*listed, *(extra.entries("alsoAllow") if extra else ())),
                 droppable=not self._tables.profiles_always_apply,
             )
@@ -152,9 +149,8 @@ class LayerBuilder:
             if allow and _IMAGE not in named:
                 allow += entries_of([_IMAGE], _built_in("sandbox", "allow"))
             return Layer(
-                step="sandbox",
-                label=label,
                 scope="sandbox",
+                label=label,
                 allow=tuple(allow),
                 deny=tuple(deny),
                 droppable=False,
@@ -190,9 +186,8 @@ class LayerBuilder:
             kept = [name for name in defaults if name not in lifted]
             restricts = as_strings(scope.raw.get("allow")) is not None
             return Layer(
-                step="subagent",
-                label=label,
                 scope="subagent",
+                label=label,
                 allow=(*allow, *also) if restricts else (),
                 deny=(*entries_of(kept, _built_in("subagent", "deny")), *scope.entries("deny")),
                 droppable=False,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -18,13 +19,16 @@ from tools_app.policy.names import (
     normalise_agent_id,
 )
 from tools_app.policy.offers import Offer
-from tools_app.policy.pipeline import LayerResult, Rulebook
+from tools_app.policy.pipeline import LayerFilter, Rulebook
 from tools_app.policy.scopes import Entry, Scope, agent_scopes, as_mapping, dig, tool_scopes
 from tools_app.policy.subjects import OfferedTool, Subject
 from tools_app.policy.tables import PLUGINS_GROUP
 
 _LISTS = ("allow", "alsoAllow", "deny")
 _ALLOW_LISTS = ("allow", "alsoAllow")
+MAX_SHOWN = 10  # entries named in a message; the warning itself carries all
+MAX_GUESSES = 5  # near names are looked for by comparing with every known name
+
 _NEVER_IGNORED = ("sandbox", "subagent")
 
 
@@ -80,7 +84,7 @@ class _Linter:
         self._stranger = Offer(tools, owner=False)
         groups = {*rules.tables.groups, PLUGINS_GROUP}
         self._tool_names = rules.tables.names() | self._owner.masks.keys()
-        self._names = sorted(self._tool_names | groups | self._owner.plugins.keys())
+        self._names = self._tool_names | groups | self._owner.plugins.keys()
 
     def scope(self, scope: Scope) -> Iterator[DocumentWarning]:
         """Warn about the lists of one scope."""
@@ -96,7 +100,7 @@ class _Linter:
                     scope,
                     key,
                     dead,
-                    "have no effect: deny of the same scope covers them",
+                    "without effect, deny of the same scope covers all of it",
                 )
         for key in _LISTS:
             yield from self._entries(scope, key, shadowed)
@@ -120,17 +124,17 @@ class _Linter:
         if aliases:
             meant = ", ".join(dict.fromkeys(entry.name for entry in aliases))
             yield _warning("alias", scope, key, aliases, f"read as {meant}")
-        names = [entry.name for entry in entries]
-        twice = [e for i, e in enumerate(entries) if e.name in names[:i]]
+        counts = Counter(entry.name for entry in entries)
+        twice = [entry for entry in entries if counts[entry.name] > 1]
         if twice:
-            yield _warning("duplicate_entry", scope, key, twice, "stand in the list already")
+            yield _warning("duplicate_entry", scope, key, twice, "more than once in the list")
         live = [e for e in entries if key == "deny" or e.name not in shadowed]
         unknown = [entry for entry in live if not self._is_known(entry.name)]
         if unknown:
             yield _warning("unknown_entry", scope, key, unknown, self._guesses(unknown))
         idle = [e for e in live if e not in unknown and not self._matches_now(e)]
         if idle:
-            message = "match no tool that is offered now"
+            message = "no tool offered now matches"
             yield _warning("matches_nothing", scope, key, idle, message)
 
     def _is_known(self, name: str) -> bool:
@@ -145,24 +149,23 @@ class _Linter:
 
     def _guesses(self, entries: list[Entry]) -> str:
         guesses = []
-        for entry in entries:
-            close = get_close_matches(entry.name, self._names, n=1, cutoff=0.7)
-            guesses += [f"{entry.written} → {close[0]}" for _ in close[:1]]
-        hint = f"; did you mean {', '.join(guesses)}?" if guesses else ""
-        return f"match no known tool, group or plugin{hint}"
+        for entry in entries[:MAX_GUESSES]:
+            guesses += get_close_matches(entry.name, sorted(self._names), n=1, cutoff=0.7)
+        hint = f" — did you mean {', '.join(dict.fromkeys(guesses))}?" if guesses else ""
+        return f"no known tool, group or plugin of this name{hint}"
 
     def _ignored(self, scope: Scope, shadowed: set[str]) -> Iterator[DocumentWarning]:
         """Warn when an allow list is put out of force: everything else then stays allowed."""
         entries = tuple(scope.effective_allow())
         if not self._has_tools or all(entry.name in shadowed for entry in entries):
             return
-        layer = Layer(step=scope.name, label=scope.title, scope=scope.name, allow=entries)
+        layer = Layer(scope=scope.name, label=scope.title, allow=entries)
         yield from self._ignored_layer(layer, format_path((*scope.path, "allow")))
 
     def _ignored_layer(self, layer: Layer, path: str) -> Iterator[DocumentWarning]:
         written = tuple(dict.fromkeys(entry.written for entry in layer.allow))
         for offer, who in ((self._owner, "anyone"), (self._stranger, "senders who are not owners")):
-            if LayerResult(layer, offer, self._rules).ignored:
+            if LayerFilter(layer, offer, self._rules).ignored:
                 yield DocumentWarning(
                     code="allow_list_ignored",
                     path=path,
@@ -202,9 +205,14 @@ def _warning(
     return DocumentWarning(
         code=code,
         path=format_path((*scope.path, key)),
-        message=f"{', '.join(written)}: {message}",
+        message=f"{_listed(written)}: {message}",
         entries=written,
     )
+
+
+def _listed(written: Sequence[str]) -> str:
+    more = len(written) - MAX_SHOWN
+    return ", ".join(written[:MAX_SHOWN]) + (f" and {more} more" if more > 0 else "")
 
 
 def _duplicates(document: Mapping[str, object]) -> Iterator[DocumentWarning]:

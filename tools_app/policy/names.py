@@ -15,7 +15,7 @@ _NOT_IN_AGENT_ID = re.compile(r"[^a-z0-9_-]+")
 
 
 def normalise(name: str) -> str:
-    """Give the form in which names and entries are compared: trimmed, lower case, alias resolved."""
+    """Give the form in which names are compared: trimmed, lower case, alias resolved."""
     lowered = name.strip().lower()
     return ALIASES.get(lowered, lowered)
 

@@ -15,6 +15,8 @@ from tools_app.policy.tables import OWNER_ONLY, TableSet
 
 VOICE_CHANNEL = "voice"
 
+_DIGIT_VALUES = bytes.maketrans(b"01", b"\x00\x01")
+
 
 class Offer:
     """The offered tools of one kind of sender, after the filters that no document controls.
@@ -32,6 +34,7 @@ class Offer:
     ) -> None:
         self.tools = tuple(tools)
         self.names = tuple(normalise(tool.name) for tool in self.tools)
+        self._written = tuple(tool.name for tool in self.tools)
         self.refused = self._refusals(owner=owner, excluded=excluded)
         self.live = 0
         self.optional = 0
@@ -97,8 +100,8 @@ class Offer:
 
     def members(self, mask: int) -> tuple[str, ...]:
         """Give the names, as offered and in order, of a set of tools."""
-        bits = (bit == "1" for bit in reversed(f"{mask:b}"))
-        return tuple(tool.name for tool in compress(self.tools, bits))
+        bits = f"{mask:b}".encode()[::-1].translate(_DIGIT_VALUES)
+        return tuple(compress(self._written, bits))
 
     def mask_of(self, names: Iterable[str]) -> int:
         """Give the set of live tools that bear one of the normalised names."""

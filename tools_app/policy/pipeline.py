@@ -11,7 +11,7 @@ from typing import Literal
 
 from tools_app.policy.decisions import PolicyWarning
 from tools_app.policy.layers import Layer
-from tools_app.policy.matching import Match, Matcher, expand
+from tools_app.policy.matching import Match, Matcher
 from tools_app.policy.names import WILDCARD
 from tools_app.policy.offers import Offer
 from tools_app.policy.tables import PLUGINS_GROUP, TableSet
@@ -47,7 +47,7 @@ class Verdict:
     match: Match | None = None
 
 
-class LayerResult:
+class LayerFilter:
     """A layer compiled for an offer.
 
     ``kept`` is the set of tools it lets through, ``opted_in`` the set its allow entries name
@@ -141,7 +141,7 @@ def _opted_in(layer: Layer, offer: Offer) -> int:
         return 0
     mask = 0
     for entry in layer.allow:
-        names = (entry.name,)
+        names: tuple[str, ...] = (entry.name,)
         if entry.name == PLUGINS_GROUP:
             names = offer.plugin_tools
         elif entry.name in offer.plugins:

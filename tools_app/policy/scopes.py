@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from tools_app.policy.edits import Path
 from tools_app.policy.names import WILDCARD, normalise, normalise_agent_id
@@ -52,7 +53,7 @@ def entries_of(written: Iterable[str], origin: Origin, table: str | None = None)
 
 def as_mapping(value: object) -> Mapping[str, object]:
     """Give the value if it is an object, else an empty one."""
-    return value if isinstance(value, Mapping) else {}
+    return value if isinstance(value, dict | Mapping) else {}  # dict first: it is quicker to tell
 
 
 def dig(value: object, *keys: str) -> Mapping[str, object]:
@@ -69,25 +70,43 @@ def as_strings(value: object) -> Lists:
     return tuple(item for item in value if isinstance(item, str))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Scope:
-    """One object with ``profile``, ``allow``, ``alsoAllow``, ``deny``, and where it stands."""
+    """One object with ``profile``, ``allow``, ``alsoAllow``, ``deny``, and where it stands.
+
+    ``title`` is how people read the place, for example ``agents.support``.
+    """
 
     name: str
     path: Path
     title: str
     raw: Mapping[str, object]
 
-    @property
+    @cached_property
     def profile(self) -> str | None:
         """The profile id as written, or ``None``."""
         value = self.raw.get("profile")
         return value if isinstance(value, str) else None
 
-    @property
+    @cached_property
     def also_allow(self) -> Lists:
         """The additive list, ``None`` when absent: an empty one still replaces an outer one."""
         return as_strings(self.raw.get("alsoAllow"))
+
+    @cached_property
+    def providers(self) -> dict[str, Scope]:
+        """The ``byProvider`` entries by normalised key; of equal keys the last counts."""
+        name = "agent_provider" if self.name == "agent" else "provider"
+        return {
+            key.strip().lower(): Scope(
+                name=name,
+                path=(*self.path, "byProvider", key),
+                title=f"{self.title}.byProvider.{key.strip()}",
+                raw=value,
+            )
+            for key, value in as_mapping(self.raw.get("byProvider")).items()
+            if isinstance(value, Mapping)
+        }
 
     def origin(self, key: str) -> Origin:
         """Give the place of one of the lists."""
@@ -99,12 +118,11 @@ class Scope:
 
     def effective_allow(self) -> list[Entry]:
         """Unite ``allow`` and ``alsoAllow``: the latter alone never narrows its own scope."""
-        allow, also = as_strings(self.raw.get("allow")), self.also_allow
         extra = self.entries("alsoAllow")
-        if not also or allow:
+        if not self.also_allow or as_strings(self.raw.get("allow")):
             return [*self.entries("allow"), *extra]
-        star = Entry(written=WILDCARD, name=WILDCARD, origin=self.origin("alsoAllow"), implied=True)
-        return [star, *extra]
+        origin = self.origin("alsoAllow")
+        return [Entry(written=WILDCARD, name=WILDCARD, origin=origin, implied=True), *extra]
 
     def provider(self, provider: str | None, model: str | None) -> Scope | None:
         """Find the one ``byProvider`` entry that counts: full model key first, then provider."""
@@ -112,36 +130,17 @@ class Scope:
         if not provider:
             return None
         full = model if "/" in model else f"{provider}/{model}"
-        keys = self._provider_keys()
-        found = keys.get(full) if model else None
-        key = found or keys.get(provider)
-        return None if key is None else self._provider_scope(key)
+        found = self.providers.get(full) if model else None
+        return found or self.providers.get(provider)
 
     def inner(self) -> Iterator[Scope]:
         """Yield the scopes written inside this one: byProvider entries, sandbox, sub-agents."""
-        for key in self._provider_keys().values():
-            yield self._provider_scope(key)
+        yield from self.providers.values()
         for section, name in (("sandbox", "sandbox"), ("subagents", "subagent")):
             raw = dig(self.raw, section, "tools")
             if raw:
                 path = (*self.path, section, "tools")
                 yield Scope(name=name, path=path, title=f"{self.title}.{section}", raw=raw)
-
-    def _provider_scope(self, key: str) -> Scope:
-        return Scope(
-            name="agent_provider" if self.name == "agent" else "provider",
-            path=(*self.path, "byProvider", key),
-            title=f"{self.title}.byProvider.{key.strip()}",
-            raw=dig(self.raw, "byProvider", key),
-        )
-
-    def _provider_keys(self) -> dict[str, str]:
-        by_provider = as_mapping(self.raw.get("byProvider"))
-        return {
-            key.strip().lower(): key
-            for key, value in by_provider.items()
-            if isinstance(value, Mapping)
-        }
 
 
 def global_scope(document: Mapping[str, object]) -> Scope:

@@ -65,11 +65,12 @@ class Subject:
 
     def chat_group(self) -> tuple[str, str] | None:
         """Give (channel, group id) when the run belongs to a group chat, else ``None``."""
-        from_key = _group_of_key(self.session_key) or _group_of_key(self.spawned_by)
-        channel = (self.message_provider or (from_key[0] if from_key else "")).strip().lower()
-        group = _THREAD_SUFFIX.sub("", (self.group_id or "").strip()) or (
-            from_key[1] if from_key else ""
-        )
+        channel = (self.message_provider or "").strip().lower()
+        group = _THREAD_SUFFIX.sub("", (self.group_id or "").strip())
+        if not (channel and group):
+            from_key = _group_of_key(self.session_key) or _group_of_key(self.spawned_by)
+            key_channel, key_group = from_key or ("", "")
+            channel, group = channel or key_channel, group or key_group
         return (channel, group) if channel and group else None
 
 
