@@ -105,6 +105,8 @@ class ToolRun(models.Model):
             models.Index(fields=["token", "-id"], name="run_token"),
             models.Index(fields=["outcome", "-id"], name="run_outcome"),
             models.Index(fields=["effect", "-id"], name="run_effect"),
+            # Holds all that the traffic charts read, so that they never touch the wide rows.
+            models.Index(fields=["requested_at", "status", "duration_ms"], name="run_traffic"),
             models.Index(
                 fields=["status", "lease_expires_at"],
                 condition=Q(status__in=["waiting_approval", "queued", "running"]),

@@ -97,7 +97,7 @@ class Cached(Generic[Value]):
 
 
 class CachedByKey(Generic[Key, Value]):
-    """Values built from configuration by key; all are dropped when a stamp moved.
+    """Values built from configuration by key, never ``None``; all go when a stamp moved.
 
     At most ``limit`` are kept, the least recently used go first.
     """
@@ -112,19 +112,33 @@ class CachedByKey(Generic[Key, Value]):
 
     def get(self, key: Key) -> Value:
         """Return the value for ``key``; raises what building it raises, and then keeps nothing."""
-        stamps = current_stamps(self._names)
+        stamps = self.stamps()
+        value = self.find(key, stamps)
+        if value is None:
+            value = self._load(key)
+            self.keep(key, value, stamps)
+        return value
+
+    def stamps(self) -> Stamps:
+        """Return the stamps a value that is built from now on belongs to."""
+        return current_stamps(self._names)
+
+    def find(self, key: Key, stamps: Stamps) -> Value | None:
+        """Return the value kept under these stamps, if there is one."""
         with self._lock:
-            if self._stamps == stamps and key in self._values:
-                self._values.move_to_end(key)
-                return self._values[key]
-        value = self._load(key)
+            if self._stamps != stamps or key not in self._values:
+                return None
+            self._values.move_to_end(key)
+            return self._values[key]
+
+    def keep(self, key: Key, value: Value, stamps: Stamps) -> None:
+        """Keep a value that was built after reading ``stamps``."""
         with self._lock:
             if self._stamps != stamps:
                 self._stamps, self._values = stamps, OrderedDict()
             self._values[key] = value
             while len(self._values) > self._limit:
                 self._values.popitem(last=False)
-        return value
 
 
 def current_stamps(names: tuple[str, ...]) -> Stamps:

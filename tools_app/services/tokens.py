@@ -18,9 +18,8 @@ from typing import Any
 
 import structlog
 from django.conf import settings
-from django.contrib.auth import get_user_model
 from django.db import DatabaseError, transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
@@ -187,8 +186,12 @@ def redeem_ws_ticket(text: str) -> Actor:
 
 def list_tokens(*, actor: Actor) -> list[ApiToken]:
     """Return the tokens the actor may see: their own, for an admin everybody's; newest first."""
-    tokens = ApiToken.objects.select_related("owner").filter(_seen_by(actor))
-    return list(tokens.order_by("-id"))
+    return list(visible_tokens(actor=actor))
+
+
+def visible_tokens(*, actor: Actor) -> QuerySet[ApiToken]:
+    """Return the same as a query, for lists by page."""
+    return ApiToken.objects.select_related("owner").filter(_seen_by(actor)).order_by("-id")
 
 
 def _seen_by(actor: Actor) -> Q:
