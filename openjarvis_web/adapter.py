@@ -112,7 +112,10 @@ class Exchange:
             if self._must_stream(chunks):
                 self._stream(chunks)
                 return []
-            return [self._start, {"type": "http.response.body", "body": b"".join(chunks)}]
+            body = b"".join(chunks)
+            if not any(name == b"content-length" for name, _ in self._start["headers"]):
+                self._start["headers"].append((b"content-length", str(len(body)).encode()))
+            return [self._start, {"type": "http.response.body", "body": body}]
         finally:
             if close := getattr(chunks, "close", None):
                 close()

@@ -30,7 +30,7 @@ DEBUG = env.flag("OPENJARVIS_DEBUG")
 OPENJARVIS_HOST = env.text("OPENJARVIS_HOST", "127.0.0.1")
 OPENJARVIS_PORT = env.whole("OPENJARVIS_PORT", 18789, at_least=1, at_most=65535)
 OPENJARVIS_DATA_DIR = prepare_data_folder(env.folder("OPENJARVIS_DATA_DIR", Path("data")))
-OPENJARVIS_WEB_THREADS = env.whole("OPENJARVIS_WEB_THREADS", 16, at_least=1, at_most=512)
+OPENJARVIS_WEB_THREADS = env.whole("OPENJARVIS_WEB_THREADS", 48, at_least=1, at_most=512)
 OPENJARVIS_WORKERS = env.whole("OPENJARVIS_WORKERS", 2, at_least=1, at_most=256)
 OPENJARVIS_MAX_BODY_BYTES = env.whole(
     "OPENJARVIS_MAX_BODY_BYTES", 4 * 1024 * 1024, at_least=1024, at_most=1024**3
@@ -67,6 +67,7 @@ OPENJARVIS_TABLE_SET = env.choice(
 )
 OPENJARVIS_NUMBERS_AS_FLOATS = env.flag("OPENJARVIS_NUMBERS_AS_FLOATS")
 OPENJARVIS_CHROMIUM_PATH = env.text("OPENJARVIS_CHROMIUM_PATH", "/usr/bin/chromium")
+OPENJARVIS_ALLOW_SELF_APPROVAL = env.flag("OPENJARVIS_ALLOW_SELF_APPROVAL")
 OPENJARVIS_RUN_RETENTION_DAYS = env.whole(
     "OPENJARVIS_RUN_RETENTION_DAYS", 90, at_least=1, at_most=36500
 )
@@ -110,6 +111,13 @@ MIDDLEWARE = [
     "csp.middleware.CSPMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "django_structlog.middlewares.RequestMiddleware",
+    "openjarvis_web.middleware.RestErrors",
+]
+
+# A REST call with a token has no cookie, session or page; see openjarvis_web/wsgi.py.
+BEARER_MIDDLEWARE = [
+    "openjarvis_web.middleware.SecretsInUrl",
+    "django.middleware.security.SecurityMiddleware",
     "openjarvis_web.middleware.RestErrors",
 ]
 
@@ -167,6 +175,13 @@ CELERY_TASK_IGNORE_RESULT = True  # the row of a run is its result
 CELERY_TASK_SERIALIZER = "json"
 CELERY_ACCEPT_CONTENT = ["json"]
 CELERY_TIMEZONE = "UTC"
+CELERY_BEAT_SCHEDULE = {
+    "housekeeping": {
+        "task": "tools_app.housekeeping",
+        "schedule": 5.0,  # seconds
+        "options": {"expires": 10.0},  # ticks that piled up while nobody took them are pointless
+    }
+}
 CELERY_BEAT_SCHEDULER = "django_celery_beat.schedulers:DatabaseScheduler"
 CELERY_WORKER_CONCURRENCY = OPENJARVIS_WORKERS
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
