@@ -1,0 +1,58 @@
+"""Who may see a page: signed in, with the scope the page needs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+
+from tools_app.services.access import Actor, actor_for_user
+from tools_app.services.errors import ServiceError
+
+PageView = Callable[..., HttpResponse]
+
+
+class ConsoleRequest(HttpRequest):
+    """A request of a signed-in person; ``actor`` is who they are to the services."""
+
+    actor: Actor
+
+
+def page(scope: str) -> Callable[[PageView], PageView]:
+    """Let a view be reached only by signed-in people whose roles include ``scope``.
+
+    What a service refuses and the view does not handle becomes a page with the same message.
+    """
+
+    def decorate(view: PageView) -> PageView:
+        @never_cache
+        @login_required
+        @wraps(view)
+        def guarded(request: ConsoleRequest, *args: object, **kwargs: object) -> HttpResponse:
+            request.actor = actor_for_user(request.user)
+            try:
+                request.actor.require(scope)
+                return view(request, *args, **kwargs)
+            except ServiceError as error:
+                return refusal_page(request, error)
+
+        return guarded
+
+    return decorate
+
+
+def refusal_page(request: HttpRequest, error: ServiceError) -> HttpResponse:
+    """Say what was refused, why, and what may help."""
+    context = {"heading": _("That is not possible"), "error": error}
+    name = "console/parts/refusal.html" if is_fragment(request) else "console/refusal.html"
+    return render(request, name, context, status=error.status)
+
+
+def is_fragment(request: HttpRequest) -> bool:
+    """Say whether htmx asked for a part of the page rather than the page."""
+    return bool(getattr(request, "htmx", False)) and not request.htmx.history_restore_request

@@ -1,0 +1,1 @@
+"""One module per place of the console."""
