@@ -10,20 +10,23 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
 from tools_app.core.json_text import check_json_value
 from tools_app.core.types import ToolSpec
 
+_scalar = json.JSONEncoder(ensure_ascii=False).encode
 _EXACT_INTEGERS = 1e21  # ECMAScript prints integral floats below this without an exponent
 
 
 def canonical_json(value: object) -> bytes:
     """Return the canonical JSON of a value; raises InvalidArguments when it is no JSON."""
     check_json_value(value)
-    return "".join(_encode(value)).encode()
+    parts: list[str] = []
+    _encode(value, parts)
+    return "".join(parts).encode()
 
 
 def arguments_digest(values: Mapping[str, Any]) -> str:
@@ -48,24 +51,23 @@ def _digest(data: bytes) -> str:
     return f"sha256:{hashlib.sha256(data).hexdigest()}"
 
 
-def _encode(value: object) -> Iterator[str]:
+def _encode(value: object, parts: list[str]) -> None:
     if isinstance(value, dict):
-        yield "{"
-        for index, key in enumerate(sorted(value, key=_utf16)):
-            yield f"{',' if index else ''}{json.dumps(key, ensure_ascii=False)}:"
-            yield from _encode(value[key])
-        yield "}"
+        opener = "{"
+        for key in sorted(value, key=_utf16):
+            parts.append(f"{opener}{_scalar(key)}:")
+            _encode(value[key], parts)
+            opener = ","
+        parts.append("}" if value else "{}")
     elif isinstance(value, list):
-        yield "["
-        for index, item in enumerate(value):
-            if index:
-                yield ","
-            yield from _encode(item)
-        yield "]"
-    elif isinstance(value, float):
-        yield _number(value)
+        opener = "["
+        for item in value:
+            parts.append(opener)
+            _encode(item, parts)
+            opener = ","
+        parts.append("]" if value else "[]")
     else:
-        yield json.dumps(value, ensure_ascii=False)
+        parts.append(_number(value) if isinstance(value, float) else _scalar(value))
 
 
 def _utf16(key: str) -> bytes:

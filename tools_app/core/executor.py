@@ -9,7 +9,12 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-from tools_app.core.arguments import CheckedArguments, compile_arguments, parse_arguments
+from tools_app.core.arguments import (
+    ArgumentChecker,
+    CheckedArguments,
+    compile_arguments,
+    parse_arguments,
+)
 from tools_app.core.cancellation import CancelToken
 from tools_app.core.errors import (
     CapabilityDenied,
@@ -24,7 +29,7 @@ from tools_app.core.errors import (
     UnknownTool,
 )
 from tools_app.core.events import EventBus, EventType
-from tools_app.core.redaction import redact
+from tools_app.core.redaction import LONGEST_SECRET, redact, redact_text
 from tools_app.core.runner import ThreadRunner, ToolRunner, failure_of
 from tools_app.core.taint import TaintSet, check_taint, detect_taint
 from tools_app.core.tool import BaseTool
@@ -48,12 +53,19 @@ class OutboundGuard(Protocol):
         """Return the arguments, perhaps redacted; raises SecurityBlocked."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Entry:
     tool: BaseTool
     spec: ToolSpec
+    checker: ArgumentChecker | None = None  # compiled for the first call
+
+    def check(self, values: dict[str, Any]) -> CheckedArguments:
+        if self.checker is None:
+            self.checker = compile_arguments(self.spec.parameters)
+        return self.checker.check(values)
 
 
+_strict_json = json.JSONEncoder(allow_nan=False).encode
 _shared_runner = ThreadRunner()
 
 
@@ -130,7 +142,7 @@ class ToolExecutor:
         self._check_capabilities(entry.spec)
         self._check_taint(entry.spec.name, taint)
         values.pop("_taint", None)
-        checked = compile_arguments(entry.spec.parameters).check(values)
+        checked = entry.check(values)
         self._ask(entry.spec, checked.values)
         return checked
 
@@ -209,7 +221,7 @@ class ToolExecutor:
             "tool": tool_name,
             "success": result.success,
             "latency": result.latency_seconds,
-            "result": redact(result.content)[:EVENT_CONTENT_CHARACTERS],
+            "result": _published_content(result.content),
             "metadata": redact(_json_entries(result.metadata)),
             "agent": self._agent_id,
         }
@@ -260,12 +272,18 @@ def _failed(tool_name: str, error: ToolError) -> ToolResult:
     return ToolResult(tool_name, f"Error: {error.message}", success=False, metadata=metadata)
 
 
+def _published_content(content: str) -> str:
+    """Return the masked beginning of a content; a secret across the cut is masked too."""
+    masked = redact_text(content[: EVENT_CONTENT_CHARACTERS + LONGEST_SECRET])
+    return masked[:EVENT_CONTENT_CHARACTERS]
+
+
 def _json_entries(metadata: Mapping[str, Any]) -> dict[str, Any]:
     """Return the entries that JSON can carry."""
     entries = {}
     for key, value in metadata.items():
         try:
-            json.dumps({key: value}, allow_nan=False)
+            _strict_json({key: value})
         except (TypeError, ValueError, RecursionError):
             continue
         entries[key] = value

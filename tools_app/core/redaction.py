@@ -15,11 +15,15 @@ from typing import Any, Literal
 Level = Literal["low", "medium", "high", "critical"]
 
 MASK = "[REDACTED]"
+LONGEST_SECRET = 16_384  # characters that a pattern takes at most, about
 
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """One shape to find. ``hints`` are lower-case texts of which any match contains one."""
+    """One shape to find. ``hints`` are lower-case texts of which any match contains one.
+
+    Without hints the pattern is always searched for.
+    """
 
     name: str
     level: Level
@@ -46,7 +50,7 @@ SECRET_PATTERNS: tuple[Pattern, ...] = (
         "critical",
         "private key in PEM form",
         r"-----BEGIN (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----"
-        r"(?:(?:[^-]|-(?!----)){0,16384}-----END [A-Z0-9 ]{0,48}-----"
+        r"(?:(?:[^-]|-(?!----)){0,16000}-----END [A-Z0-9 ]{0,48}-----"
         r"|(?:\s{1,4}[A-Za-z0-9+/=]{32,76}){0,256})",
         ["private key"],
     ),
@@ -153,6 +157,9 @@ SECRET_PATTERNS: tuple[Pattern, ...] = (
     ),
 )
 
+_ALL_HINTS = tuple(dict.fromkeys(hint for pattern in SECRET_PATTERNS for hint in pattern.hints))
+_SHORTEST_SECRET = len("pwd=secret")  # that any pattern finds
+
 _SECRET_WORDS = frozenset(
     {"apikey", "auth", "authorization", "cookie", "cookies", "credential", "credentials"}
     | {"passphrase", "passwd", "password", "passwords", "pwd", "secret", "secrets", "token"}
@@ -189,7 +196,14 @@ def is_secret_name(name: str) -> bool:
 
 def redact_text(text: str) -> str:
     """Return the text with every known secret replaced by ``[REDACTED:pattern]``."""
+    if len(text) < _SHORTEST_SECRET:
+        return text
     lowered = text.lower()
+    for hint in _ALL_HINTS:  # most texts contain none of them
+        if hint in lowered:
+            break
+    else:
+        return text
     for pattern in SECRET_PATTERNS:
         if pattern.may_match(lowered):
             text = pattern.regex.sub(f"[REDACTED:{pattern.name}]", text)

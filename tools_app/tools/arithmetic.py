@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 import math
 import operator
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -62,10 +61,10 @@ def _parse(expression: object) -> ast.expr:
         raise ExpressionError("no expression given")
     if len(expression) > MAX_CHARACTERS:
         raise ExpressionError(f"the expression is longer than {MAX_CHARACTERS} characters")
+    if "\\" in text:  # Python would warn, on stderr, about escapes it does not know
+        raise ExpressionError("invalid syntax: unexpected backslash")
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # Python comments on code like "1(2)"
-            return ast.parse(text, mode="eval").body
+        return ast.parse(text, mode="eval").body
     except SyntaxError as error:
         raise ExpressionError(f"invalid syntax: {error.msg}") from None
     except (ValueError, MemoryError, RecursionError):  # NUL, or too deep for the parser
