@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from tools_app.models import Event, EventSeal
 
-SEALED_WITHIN = timedelta(minutes=15)  # housekeeping seals every few minutes
+SEALED_WITHIN = timedelta(minutes=15)  # housekeeping seals what waits for a minute
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -151,9 +151,9 @@ def _load_rights(user_id: int) -> Rights:
     label = f"user:{user.get_username()}"
     if not user.is_active:
         return Rights(label=label, is_active=False)
-    names = user.groups.values_list("name", flat=True)  # type: ignore[attr-defined]
+    names = user.groups.values_list("name", flat=True)
     roles = frozenset(name for name in names if name in ROLES)
-    if user.is_superuser:  # type: ignore[attr-defined]
+    if user.is_superuser:
         roles |= {ADMIN}
     scopes = frozenset(scope for role in roles for scope in ROLES[role])
     return Rights(label=label, is_active=True, roles=roles, scopes=scopes)

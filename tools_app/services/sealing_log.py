@@ -11,7 +11,7 @@ import hashlib
 import hmac
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import structlog
 from django.conf import settings
@@ -26,6 +26,7 @@ from tools_app.services.events import event_json, lock_log, record_event
 log = structlog.get_logger(__name__)
 
 EVENTS_PER_SEAL = 1000
+SEAL_AFTER = timedelta(minutes=1)
 MAX_SEALS_AT_ONCE = 20
 MAX_FAULTS = 100
 
@@ -54,16 +55,17 @@ class LogReport:
         return not self.faults
 
 
-def seal_log() -> int:
+def seal_log(*, after: timedelta = SEAL_AFTER) -> int:
     """Seal what was logged since the last seal; returns how many events that were.
 
-    Before it adds a link it checks the newest one; when that does not fit, the event
-    ``log.gap`` says so, once, and sealing goes on. Event ``log.sealed`` per link would log
-    about the log for ever, so a link that would only cover such events is not made.
+    A link is made for every 1000 events, and for fewer once the oldest waits for longer than
+    ``after``. Before it adds a link it checks the newest one; when that does not fit, the event
+    ``log.gap`` says so, once, and sealing goes on. Each link is an event ``log.sealed`` itself;
+    so that the log does not talk about itself for ever, none is made for such events alone.
     """
     sealed = 0
     for _ in range(MAX_SEALS_AT_ONCE):
-        count = _seal_next()
+        count = _seal_next(timezone.now() - after)
         sealed += count
         if count < EVENTS_PER_SEAL:
             break
@@ -108,13 +110,15 @@ def purge_events_before(moment: datetime) -> int:
 
 
 @transaction.atomic
-def _seal_next() -> int:
+def _seal_next(waiting_since: datetime) -> int:
     with connection.cursor() as cursor:
         lock_log(cursor)  # two processes must not make the same link
     previous = EventSeal.objects.order_by("-first_seq").first()
     after = previous.last_seq if previous else 0
     events = list(Event.objects.filter(seq__gt=after).order_by("seq")[:EVENTS_PER_SEAL])
     if all(event.kind == "log.sealed" for event in events):
+        return 0
+    if len(events) < EVENTS_PER_SEAL and events[0].at > waiting_since:
         return 0
     if previous is not None and (fault := _fault_of(previous, previous.previous_digest)):
         _record_gap(fault)
