@@ -7,6 +7,7 @@ change where those are; no other code asks which is in use.
 
 from __future__ import annotations
 
+from datetime import timedelta
 from pathlib import Path
 
 from csp.constants import NONCE, NONE, SELF
@@ -46,6 +47,7 @@ if len(SECRET_KEY) < 32:
 SECRET_KEY_FALLBACKS: list[str] = []
 OPENJARVIS_ADMIN_USERNAME = env.text("OPENJARVIS_ADMIN_USERNAME", "admin")
 OPENJARVIS_ADMIN_PASSWORD = env.secret("OPENJARVIS_ADMIN_PASSWORD")
+OPENJARVIS_ALLOW_SELF_APPROVAL = env.flag("OPENJARVIS_ALLOW_SELF_APPROVAL")
 OPENJARVIS_BEHIND_TLS = env.flag("OPENJARVIS_BEHIND_TLS")
 OPENJARVIS_TRUSTED_PROXIES = env.names("OPENJARVIS_TRUSTED_PROXIES")
 
@@ -170,7 +172,15 @@ CELERY_BROKER_TRANSPORT_OPTIONS = (
 )
 CELERY_TASK_DEFAULT_QUEUE = "celery"
 HOUSEKEEPING_QUEUE = "housekeeping"
+HOUSEKEEPING_SECONDS = 2
 CELERY_TASK_ROUTES = {"tools_app.housekeeping": {"queue": HOUSEKEEPING_QUEUE}}
+CELERY_BEAT_SCHEDULE = {
+    "housekeeping": {
+        "task": "tools_app.housekeeping",
+        "schedule": timedelta(seconds=HOUSEKEEPING_SECONDS),
+        "options": {"expires": 5 * HOUSEKEEPING_SECONDS},  # a late tick is no use twice
+    }
+}
 CELERY_TASK_IGNORE_RESULT = True  # the row of a run is its result
 CELERY_TASK_SERIALIZER = "json"
 CELERY_ACCEPT_CONTENT = ["json"]
@@ -207,6 +217,7 @@ else:
 
 LOGIN_URL = "console:sign-in"
 LOGIN_REDIRECT_URL = "console:overview"
+CSRF_FAILURE_VIEW = "openjarvis_web.error_pages.csrf_failure"
 LOGOUT_REDIRECT_URL = "console:sign-in"
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}

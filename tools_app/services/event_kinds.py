@@ -9,6 +9,7 @@ EVENT_KINDS: dict[str, str] = {
     "run.refused": "A call was refused before its tool ran; the outcome says why.",
     "run.cancel_requested": "Somebody asked for a run to be cancelled.",
     "run.interrupted": "A run ended because its worker died; it is not run again.",
+    "run.result_dropped": "A result came after its run had been ended; it was not kept.",
     "approval.requested": "A call waits for a person's approval.",
     "approval.decided": "A person approved or denied a call.",
     "approval.extended": "A waiting approval got more time.",

@@ -1,0 +1,32 @@
+"""Reading freezes: those in force, and those that ended."""
+
+from __future__ import annotations
+
+from tools_app.models import Freeze
+from tools_app.selectors.paging import Page, page_of_rows
+from tools_app.services.access import Actor
+from tools_app.services.freezes import active_freezes, blast
+
+__all__ = ["active_freezes", "blast", "freeze_detail", "list_freezes"]
+
+
+def list_freezes(
+    actor: Actor,
+    *,
+    active: bool | None = None,
+    cursor: str | None = None,
+    limit: int | None = None,
+) -> Page[Freeze]:
+    """Return freezes, newest first; with ``active`` only those that are, or are not, in force."""
+    actor.require_any("tools:read", "approvals", "agents")
+    rows = Freeze.objects.all()
+    if active is not None:
+        in_force = [freeze.pk for freeze in active_freezes()]
+        rows = rows.filter(pk__in=in_force) if active else rows.exclude(pk__in=in_force)
+    return page_of_rows(rows, cursor=cursor, limit=limit, key=int)
+
+
+def freeze_detail(actor: Actor, freeze_id: int) -> Freeze | None:
+    """Return one freeze as it is in the database now, with its count of refused calls."""
+    actor.require_any("tools:read", "approvals", "agents")
+    return Freeze.objects.filter(pk=freeze_id).first()

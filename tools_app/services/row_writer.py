@@ -1,0 +1,71 @@
+"""INSERTs of many rows of one model with one prepared statement.
+
+``bulk_create`` spends some 100 µs of CPU on a row of forty columns, most of it asking each field
+again how it is written. Here each column is asked once; a row then costs about a tenth.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from operator import attrgetter
+from typing import Any
+from uuid import UUID
+
+from django.db import models
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.backends.utils import CursorWrapper
+
+Convert = Callable[[Any], Any]
+
+
+class RowWriter:
+    """Writes unsaved instances of ``model``; their fields must hold values of the right type.
+
+    Nothing is validated, no signal is sent, and a key that the database makes is not read back.
+    """
+
+    def __init__(self, model: type[models.Model], connection: BaseDatabaseWrapper) -> None:
+        made_by_database = (models.AutoField, models.BigAutoField)
+        fields = [f for f in model._meta.concrete_fields if not isinstance(f, made_by_database)]
+        quote = connection.ops.quote_name
+        columns = ", ".join(quote(str(field.column)) for field in fields)
+        places = ", ".join(_place(field, connection) for field in fields)
+        self._sql = f"INSERT INTO {quote(model._meta.db_table)} ({columns}) VALUES ({places})"  # noqa: S608  (names of our own columns)
+        self._values: Callable[[Any], tuple[Any, ...]] = attrgetter(*(f.attname for f in fields))
+        converters = ((index, _converter(f, connection)) for index, f in enumerate(fields))
+        self._converters = [(index, convert) for index, convert in converters if convert]
+
+    def insert(self, cursor: CursorWrapper, rows: Sequence[models.Model]) -> None:
+        """Insert the rows in order, in the transaction the cursor is in."""
+        if rows:
+            cursor.executemany(self._sql, [self._converted(row) for row in rows])
+
+    def _converted(self, row: models.Model) -> list[Any]:
+        values = list(self._values(row))
+        for index, convert in self._converters:
+            if values[index] is not None:
+                values[index] = convert(values[index])
+        return values
+
+
+def _place(field: models.Field[Any, Any], connection: BaseDatabaseWrapper) -> str:
+    is_jsonb = isinstance(field, models.JSONField) and connection.vendor == "postgresql"
+    return "%s::jsonb" if is_jsonb else "%s"
+
+
+def _converter(field: models.Field[Any, Any], connection: BaseDatabaseWrapper) -> Convert | None:
+    target = field.target_field if isinstance(field, models.ForeignKey) else field
+    if isinstance(target, models.UUIDField):
+        return None if connection.features.has_native_uuid_field else _uuid_text
+    if isinstance(target, models.JSONField):
+        return json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
+    if isinstance(target, models.DateTimeField):
+        return connection.ops.adapt_datetimefield_value
+    if isinstance(target, models.BinaryField):
+        return connection.Database.Binary  # type: ignore[attr-defined, no-any-return]
+    return None
+
+
+def _uuid_text(value: UUID) -> str:
+    return value.hex
