@@ -6,57 +6,33 @@ of a new subject costs nine set intersections, and every further one a dictionar
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from functools import cached_property
-from threading import Lock
-from typing import Generic, Literal, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property, partial
+from typing import Literal
 
 from tools_app.policy.decisions import Decision, Explanation, PolicyWarning
+from tools_app.policy.document import schema_errors
 from tools_app.policy.explaining import decide, explain
 from tools_app.policy.layers import Layer, LayerBuilder
+from tools_app.policy.memory import RecentlyUsed
 from tools_app.policy.offers import Offer, offer_key
 from tools_app.policy.pipeline import LayerFilter, Rulebook
 from tools_app.policy.subjects import OfferedTool, Subject
 from tools_app.policy.tables import DEFAULT_TABLES, table_set
 
 MAX_SUBJECTS = 4096  # results kept; one takes a few kB
+MAX_EXPLANATIONS = 1024  # a refused call repeats; its explanation takes milliseconds to find
 MAX_OFFERED_SETS = 32  # sets of offered tools kept: one per state of the registry and token subset
-
-_Key = TypeVar("_Key", bound=Hashable)
-_Value = TypeVar("_Value")
-
-
-class _RecentlyUsed(Generic[_Key, _Value]):
-    """A bounded, thread-safe memory that forgets what was not asked for longest."""
-
-    def __init__(self, limit: int) -> None:
-        self._limit = limit
-        self._values: OrderedDict[_Key, _Value] = OrderedDict()
-        self._lock = Lock()
-
-    def get(self, key: _Key, build: Callable[[], _Value]) -> _Value:
-        """Give the remembered value or build it; if two threads build at once, one wins."""
-        with self._lock:
-            found = self._values.get(key)
-            if found is not None:
-                self._values.move_to_end(key)
-                return found
-        value = build()
-        with self._lock:
-            kept = self._values.setdefault(key, value)
-            while len(self._values) > self._limit:
-                self._values.popitem(last=False)
-        return kept
+_Tools = tuple[OfferedTool, ...]
 
 
 class _OfferedSet:
     """One sequence of offered tools, with what has been compiled for it; compared by identity."""
 
-    def __init__(self, tools: tuple[OfferedTool, ...]) -> None:
+    def __init__(self, tools: _Tools) -> None:
         self.tools = tools
         self._offers: dict[tuple[bool, frozenset[str]], Offer] = {}
-        self._results: dict[tuple[Layer, Offer], LayerFilter] = {}
+        self._filters: dict[tuple[Layer, Offer], LayerFilter] = {}
 
     def offer(self, subject: Subject, rules: Rulebook) -> Offer:
         key = offer_key(subject, rules.tables)
@@ -67,12 +43,12 @@ class _OfferedSet:
             offer = self._offers.setdefault(key, offer)
         return offer
 
-    def result(self, layer: Layer, offer: Offer, rules: Rulebook) -> LayerFilter:
-        result = self._results.get((layer, offer))
-        if result is None:
-            result = LayerFilter(layer, offer, rules)
-            result = self._results.setdefault((layer, offer), result)
-        return result
+    def fitted(self, layer: Layer, offer: Offer, rules: Rulebook) -> LayerFilter:
+        fitted = self._filters.get((layer, offer))
+        if fitted is None:
+            fitted = LayerFilter(layer, offer, rules)
+            fitted = self._filters.setdefault((layer, offer), fitted)
+        return fitted
 
 
 class CompiledPolicy:
@@ -87,14 +63,15 @@ class CompiledPolicy:
         self.version = version
         self.rules = rules
         self._builder = LayerBuilder(document, rules.tables)
-        self._sets: _RecentlyUsed[tuple[OfferedTool, ...], _OfferedSet] = _RecentlyUsed(
+        self._sets: RecentlyUsed[_Tools, _OfferedSet] = RecentlyUsed(MAX_OFFERED_SETS)
+        self._sets_by_id: RecentlyUsed[int, tuple[_Tools, _OfferedSet]] = RecentlyUsed(
             MAX_OFFERED_SETS
         )
-        self._sets_by_id: _RecentlyUsed[int, tuple[tuple[OfferedTool, ...], _OfferedSet]] = (
-            _RecentlyUsed(MAX_OFFERED_SETS)
-        )
-        self._effective: _RecentlyUsed[tuple[Subject, _OfferedSet], EffectiveTools] = _RecentlyUsed(
+        self._effective: RecentlyUsed[tuple[Subject, _OfferedSet], EffectiveTools] = RecentlyUsed(
             MAX_SUBJECTS
+        )
+        self._explanations: RecentlyUsed[tuple[EffectiveTools, str], Explanation] = RecentlyUsed(
+            MAX_EXPLANATIONS
         )
 
     @property
@@ -102,33 +79,54 @@ class CompiledPolicy:
         """Name of the table set in use."""
         return self.rules.tables.name
 
+    @cached_property
+    def schema_error_count(self) -> int:
+        """How many schema errors the document has; a fix may not add any."""
+        return len(schema_errors(self.document, self.rules.tables))
+
     def effective(self, subject: Subject, offered: Sequence[OfferedTool]) -> EffectiveTools:
         """Compute which of the offered tools the subject may use, or give the remembered answer.
 
         Pass the same tuple again to spare comparing its tools one by one.
         """
         known = self._offered_set(offered)
-        return self._effective.get((subject, known), lambda: self._evaluate(subject, known))
 
-    def with_document(self, document: Mapping[str, object]) -> CompiledPolicy:
-        """Compile another document under the same version, tables and switches, for what-ifs."""
-        return CompiledPolicy(document, version=self.version, rules=self.rules)
+        def evaluate() -> EffectiveTools:
+            fit = partial(known.fitted, rules=self.rules)
+            return self._evaluate(subject, known.offer(subject, self.rules), fit)
+
+        return self._effective.get((subject, known), evaluate)
+
+    def what_if(
+        self, document: Mapping[str, object], subject: Subject, offer: Offer
+    ) -> EffectiveTools:
+        """Evaluate another document under the same tables and switches; nothing is remembered."""
+        other = CompiledPolicy(document, version=self.version, rules=self.rules)
+        return other._evaluate(subject, offer, partial(LayerFilter, rules=self.rules))
+
+    def explain(self, effective: EffectiveTools, tool_name: str) -> Explanation:
+        """Explain a decision, or give the remembered explanation."""
+        if effective.offer.find(tool_name) is None:
+            return explain(effective, tool_name)
+        key = (effective, tool_name)
+        return self._explanations.get(key, lambda: explain(effective, tool_name))
 
     def _offered_set(self, offered: Sequence[OfferedTool]) -> _OfferedSet:
         tools = tuple(offered)
 
-        def by_value() -> tuple[tuple[OfferedTool, ...], _OfferedSet]:
+        def by_value() -> tuple[_Tools, _OfferedSet]:
             return tools, self._sets.get(tools, lambda: _OfferedSet(tools))
 
-        # A tuple is immutable, and the entry keeps it alive, so that its id stays its own.
-        # A list is copied above: its copy is found by value.
-        is_tuple = tools is offered
-        return self._sets_by_id.get(id(tools), by_value)[1] if is_tuple else by_value()[1]
+        # A tuple cannot change, and the remembered pair keeps it alive, so its id stays its own.
+        if tools is offered:
+            return self._sets_by_id.get(id(tools), by_value)[1]
+        return by_value()[1]
 
-    def _evaluate(self, subject: Subject, known: _OfferedSet) -> EffectiveTools:
-        offer = known.offer(subject, self.rules)
+    def _evaluate(
+        self, subject: Subject, offer: Offer, fit: Callable[[Layer, Offer], LayerFilter]
+    ) -> EffectiveTools:
         layers = self._builder.layers(subject)
-        results = tuple(known.result(layer, offer, self.rules) for layer in layers if layer.applies)
+        results = tuple(fit(layer, offer) for layer in layers if layer.applies)
         return EffectiveTools(
             policy=self, subject=subject, offer=offer, layers=layers, results=results
         )
@@ -193,7 +191,7 @@ class EffectiveTools:
 
     def explain(self, tool_name: str) -> Explanation:
         """Explain the decision layer by layer, with a verified fix; computed on demand."""
-        return explain(self, tool_name)
+        return self.policy.explain(self, tool_name)
 
 
 def compile_policy(

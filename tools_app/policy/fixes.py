@@ -41,16 +41,16 @@ def find_fix(effective: EffectiveTools, tool_name: str) -> Fix | None:
     if effective.refusal(tool_name) not in (None, "optional"):
         return None
     index = effective.offer.index_of(tool_name)
-    wanted = not effective.mask >> index & 1
-    allowed_errors = len(schema_errors(effective.policy.document, effective.policy.rules.tables))
+    wanted = not _is_allowed(effective, index)
+    allowed_errors = effective.policy.schema_error_count
     order = count()
     queue: list[tuple[int, int, int, int, Change, EffectiveTools]] = []
     heappush(queue, (0, 0, 0, next(order), (), effective))
     tried = 0
     while queue:
         *_, change, state = heappop(queue)
-        if bool(state.mask >> index & 1) is wanted:
-            return _fix(effective, state, index, change)
+        if _is_allowed(state, index) is wanted:
+            return _fix(effective, index, *_pruned(effective, index, change, state))
         for step in _steps(state, index, wanted):
             tried += 1
             after = _after(state, step, allowed_errors) if tried <= MAX_CHANGES_TRIED else None
@@ -71,10 +71,26 @@ def _after(state: EffectiveTools, step: Change, allowed_errors: int) -> Effectiv
         return None
     if len(schema_errors(document, state.policy.rules.tables)) > allowed_errors:
         return None
-    return state.policy.with_document(document).effective(state.subject, state.offer.tools)
+    return state.policy.what_if(document, state.subject, state.offer)
 
 
-def _fix(before: EffectiveTools, after: EffectiveTools, index: int, change: Change) -> Fix:
+def _pruned(
+    before: EffectiveTools, index: int, change: Change, after: EffectiveTools
+) -> tuple[Change, EffectiveTools]:
+    """Leave out edits that a later one made needless; give the rest and what it leads to."""
+    for edit in change:
+        rest = tuple(other for other in change if other is not edit)
+        state = _after(before, rest, before.policy.schema_error_count) if rest else None
+        if state is not None and _is_allowed(state, index) is _is_allowed(after, index):
+            return _pruned(before, index, rest, state)
+    return change, after
+
+
+def _is_allowed(state: EffectiveTools, index: int) -> bool:
+    return bool(state.mask >> index & 1)
+
+
+def _fix(before: EffectiveTools, index: int, change: Change, after: EffectiveTools) -> Fix:
     tool = before.offer.tools[index]
     effect = after.decide(tool.name).effect
     others = (before.mask ^ after.mask) & ~(1 << index)
