@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from types import SimpleNamespace
 
 from django.conf import settings
 from django.contrib.auth import get_user, get_user_model
 from django.contrib.sessions.backends.db import SessionStore
 from django.contrib.sessions.models import Session
+from django.http import HttpRequest
 from django.utils import timezone
 
 from tools_app.live.frames import RIGHTS_CHANGED, SIGNED_OUT, Closing
@@ -51,7 +51,9 @@ def from_session(session_key: str | None) -> Credential | None:
     if not session_key:
         return None
     seen = access_revisions()
-    user = get_user(SimpleNamespace(session=SessionStore(session_key)))
+    request = HttpRequest()
+    request.session = SessionStore(session_key)
+    user = get_user(request)
     if not user.is_authenticated:
         return None
     return Credential(

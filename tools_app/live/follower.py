@@ -1,8 +1,9 @@
 """The one reader of the event log in a web process.
 
 A thread follows the table: the doorbell of this process wakes it at once, and every ``POLL_S``
-it looks for what other processes wrote. It encodes each new event once and hands the batch to the event loop,
-which offers it to the bounded queue of every stream. With no stream open it reads nothing.
+it looks for what other processes wrote. It encodes each new event once and hands the batch to
+the event loop, which offers it to the bounded queue of every stream. With no stream open it
+reads nothing.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 
 from asgiref.sync import sync_to_async
 
@@ -25,7 +25,7 @@ BACKLOG_PAGE = 500
 
 async def frames(
     subscriber: Subscriber, since: int | None, *, heartbeat_s: float = HEARTBEAT_S
-) -> AsyncIterator[Frame]:
+) -> AsyncGenerator[Frame]:
     """Yield hello, then every event after ``since`` exactly once, then events as they happen.
 
     A backlog longer than a page is read before joining, so that the queue of live events does
@@ -39,14 +39,14 @@ async def frames(
         yield Hello(head)
         if since is not None:
             subscriber.sent_seq = since
-            async for frame in _backlog(subscriber, until_short_page=True):
-                yield frame
+            async for page in _backlog(subscriber, until_short_page=True):
+                yield page
         joined_at = await follower.join(subscriber)
         if since is None:
             # What happened between hello and joining is after the number the reader was told.
             subscriber.sent_seq = head
-        async for frame in _backlog(subscriber):
-            yield frame
+        async for page in _backlog(subscriber):
+            yield page
         subscriber.sent_seq = max(subscriber.sent_seq, joined_at)
         async for frame in _live(subscriber, heartbeat_s):
             follower.counters.frames_sent += 1

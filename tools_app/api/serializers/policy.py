@@ -1,0 +1,71 @@
+"""The policy document, its versions and its decisions."""
+
+from __future__ import annotations
+
+from rest_framework import serializers
+
+from tools_app.api.serializers.base import AnyJSON, JSONObject, ProblemError, StrictSerializer
+
+
+class PolicyShown(serializers.Serializer):
+    """The policy in force; its ETag is its number."""
+
+    number = serializers.IntegerField()
+    document = JSONObject()
+    digest = serializers.CharField()
+    table_set = serializers.CharField()
+    comment = serializers.CharField()
+    author = serializers.CharField()
+    published_at = serializers.DateTimeField()
+
+
+class PolicyPublished(PolicyShown):
+    """The version now in force, with what its author should know."""
+
+    warnings = serializers.ListField(child=JSONObject())
+
+
+class PolicyBody(StrictSerializer):
+    """A whole new document, in the shape of OpenClaw's configuration."""
+
+    document = JSONObject()
+    comment = serializers.CharField(required=False, allow_blank=True, max_length=500, default="")
+
+
+class CheckBody(StrictSerializer):
+    """A document to check; nothing is stored."""
+
+    document = AnyJSON()
+
+
+class AgentDiff(serializers.Serializer):
+    """Tools an agent would gain and lose; those in ``asks`` need approval."""
+
+    agent = serializers.CharField(help_text="Empty: calls that name no agent.")
+    added = serializers.ListField(child=serializers.CharField())
+    removed = serializers.ListField(child=serializers.CharField())
+    asks = serializers.ListField(child=serializers.CharField())
+
+
+class PolicyChecked(serializers.Serializer):
+    """What publishing the document would mean."""
+
+    is_valid = serializers.BooleanField()  # type: ignore[assignment]
+    errors = ProblemError(many=True)  # type: ignore[assignment]
+    warnings = serializers.ListField(child=JSONObject())
+    changes = AgentDiff(many=True)
+
+
+class DecisionShown(serializers.Serializer):
+    """Why a tool was allowed, asked about or denied, as it was explained at the time."""
+
+    id = serializers.UUIDField()
+    effect = serializers.ChoiceField(["allow", "ask", "deny"])
+    code = serializers.CharField()
+    tool = serializers.CharField()
+    agent = serializers.CharField()
+    subject = JSONObject()
+    policy_version = serializers.IntegerField()
+    summary = serializers.CharField()
+    explanation = JSONObject(help_text="layers in order, the rule that decided, and the fix")
+    decided_at = serializers.DateTimeField()
