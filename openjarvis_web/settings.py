@@ -281,6 +281,13 @@ SPECTACULAR_SETTINGS = {
     "OAS_VERSION": "3.1.0",
     "SERVE_INCLUDE_SCHEMA": False,
     "SCHEMA_PATH_PREFIX": r"/api/v1",
+    "ENUM_NAME_OVERRIDES": {
+        "RunStatus": "tools_app.models.RunStatus",
+        "ApprovalStatus": "tools_app.models.ApprovalStatus",
+        "GrantScope": "tools_app.models.GrantScope",
+        "FreezeScope": "tools_app.models.FreezeScope",
+        "LimitScope": "tools_app.models.LimitScope",
+    },
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "REDOC_DIST": "SIDECAR",
