@@ -50,6 +50,8 @@ def _remember(instance: Any, update_fields: Iterable[str] | None, **_: Any) -> N
 
 def _compare(instance: Any, created: bool, **_: Any) -> None:
     before = getattr(instance, _BEFORE, None)
+    if created:
+        bump("access")
     if created or before is None:
         return
     what = [word for field, word in _WATCHED.items() if getattr(instance, field) != before[field]]

@@ -301,7 +301,7 @@ _tokens: CachedByKey[str, ApiToken] = CachedByKey("tokens", "access", load=_load
 
 # --- last use --------------------------------------------------------------------------------
 
-_noted: dict[int, float] = {}
+_noted: dict[str, float] = {}
 _noting = threading.Lock()
 
 
@@ -309,9 +309,9 @@ def _note_use(token: ApiToken) -> None:
     """Store the time of use, at most once a minute per token and process."""
     now = time.monotonic()
     with _noting:
-        if now - _noted.get(token.pk, -USE_NOTED_EVERY_S) < USE_NOTED_EVERY_S:
+        if now - _noted.get(token.key_id, -USE_NOTED_EVERY_S) < USE_NOTED_EVERY_S:
             return
-        _noted[token.pk] = now
+        _noted[token.key_id] = now
     moment = timezone.now()
     stale = Q(last_used_at=None) | Q(last_used_at__lt=moment - timedelta(seconds=USE_NOTED_EVERY_S))
     try:
