@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 from uuid import UUID
 
 from django.contrib.auth.models import Group, User
 from django.utils import timezone
 
-from tools_app.core import ToolSpec, definition_hash
-from tools_app.models import AgentProfile, PolicyVersion, Tool, ToolRun
+from tools_app.core import BaseTool, ToolSpec, definition_hash
+from tools_app.models import AgentProfile, Event, PolicyVersion, Tool, ToolRun
 from tools_app.models.identifiers import first_uuid_at, time_ordered_uuid
+from tools_app.services import catalogue
 from tools_app.services.access import SCOPES, SYSTEM, Actor, actor_for_token, actor_for_user
 from tools_app.services.agents import create_agent
 from tools_app.services.configuration import bump
 from tools_app.services.policies import publish
+from tools_app.services.running import RunRequest, execute_claimed
 from tools_app.services.tokens import NewToken, create_token
+from tools_app.services.tool_sync import sync_tools
 
 PASSWORD = "correct horse battery staple"
 
@@ -103,3 +107,37 @@ def make_run(**columns: Any) -> ToolRun:
         **columns,
     }
     return ToolRun.objects.create(**values)
+
+
+# --- running ---------------------------------------------------------------------------------
+
+
+@contextmanager
+def tools_offered(*tools: BaseTool) -> Iterator[None]:
+    """Add tools of this process to the catalogue while the block runs."""
+    sources, instances = list(catalogue._sources), catalogue._instances
+    catalogue.add_tool_source(lambda: list(tools))
+    try:
+        sync_tools()
+        yield
+    finally:
+        catalogue._sources[:] = sources
+        catalogue._instances = instances
+
+
+def request(actor: Actor, tool_name: str, arguments: object = None, **fields: Any) -> RunRequest:
+    """A request that does not wait for a worker."""
+    fields = {"wait_s": 0.0, **fields}
+    return RunRequest(actor=actor, tool_name=tool_name, arguments=arguments, **fields)
+
+
+def work_off() -> list[ToolRun]:
+    """Do in this thread what a worker would: execute every queued run, oldest first."""
+    queued = ToolRun.objects.filter(status="queued").order_by("pk").values_list("pk", flat=True)
+    done = [execute_claimed(pk) for pk in list(queued)]
+    return [run for run in done if run is not None]
+
+
+def kinds_of(run: ToolRun) -> list[str]:
+    """The kinds of the events about a run, in order."""
+    return list(Event.objects.filter(run_id=run.pk).order_by("seq").values_list("kind", flat=True))

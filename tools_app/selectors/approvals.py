@@ -17,7 +17,7 @@ from tools_app.selectors.paging import Page, page_of_rows
 from tools_app.services.access import Actor
 from tools_app.services.approvals import why_not_approve
 from tools_app.services.errors import NotFound
-from tools_app.services.sealing import is_own_run, true_arguments
+from tools_app.services.sealing import true_arguments
 
 MAX_PENDING = 200  # cards on one page; the count says how many there are
 MAX_DIFFERENCES = 20

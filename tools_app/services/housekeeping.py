@@ -93,7 +93,7 @@ def _end_abandoned(run: ToolRun) -> bool:
             if timed_out
             else "The process that ran this tool died; it is not known how far it came."
         ),
-        lease_owner=run.lease_owner,
+        under_lease=run.lease_owner,
         actor="system",
     )
 

@@ -23,7 +23,7 @@ from tools_app.services.sealing import seal_content
 LONGEST_MESSAGE = 1000  # characters of a failed result that its run repeats as its message
 
 OUTCOME_OF_STATUS = {
-    RunStatus.SUCCEEDED: "ok",
+    RunStatus.SUCCEEDED: "succeeded",
     RunStatus.FAILED: "tool_failed",
     RunStatus.TIMED_OUT: "timed_out",
     RunStatus.CANCELLED: "cancelled",
@@ -38,19 +38,19 @@ def move_run(
     to: RunStatus,
     kind: str,
     actor: str = "",
-    lease_owner: str | None = None,
+    under_lease: str | None = None,
     more: dict[str, object] | None = None,
     **fields: Any,
 ) -> bool:
     """Move ``run`` from ``expected`` to ``to``, set ``fields``, record the event ``kind``.
 
     Return False, with nothing changed, when it is not in that status any more or, with
-    ``lease_owner``, not under that lease. ``more`` is added to the event's data. On success the
-    given object carries the new values.
+    ``under_lease``, not under the lease of that owner. ``more`` is added to the event's data.
+    On success the given object carries the new values.
     """
     row = ToolRun.objects.filter(pk=run.pk, status=expected)
-    if lease_owner is not None:
-        row = row.filter(lease_owner=lease_owner)
+    if under_lease is not None:
+        row = row.filter(lease_owner=under_lease)
     with transaction.atomic():
         if not row.update(status=to, **fields):
             return False
@@ -75,7 +75,7 @@ def end_run(
     outcome: str = "",
     message: str = "",
     result: ToolResult | None = None,
-    lease_owner: str | None = None,
+    under_lease: str | None = None,
     actor: str = "",
     more: dict[str, object] | None = None,
     at: datetime | None = None,
@@ -106,7 +106,7 @@ def end_run(
             to=to,
             kind=_KIND_OF_END.get(to, "run.finished"),
             actor=actor,
-            lease_owner=lease_owner,
+            under_lease=under_lease,
             more=more,
             **fields,
         )

@@ -48,7 +48,7 @@ def execute_claimed(
             to=RunStatus.REFUSED,
             outcome=error.code,
             message=error.message,
-            lease_owner=run.lease_owner,
+            under_lease=run.lease_owner,
         )
         return run
     result = execute(str(run.pk), run.tool_name, arguments, runner=runner)
@@ -66,7 +66,7 @@ def _finish(run: ToolRun, result: ToolResult, stopped_as: str) -> None:
         to=status_of(result),
         outcome=stopped_as,
         result=result,
-        lease_owner=run.lease_owner,
+        under_lease=run.lease_owner,
     )
     if ended:
         limits.settle(run, estimate_usd=estimate_usd)

@@ -157,7 +157,7 @@ def _run_here(call: Call, run: ToolRun) -> None:
         expected=RunStatus.RUNNING,
         to=status_of(result),
         result=result,
-        lease_owner=INLINE_OWNER,
+        under_lease=INLINE_OWNER,
     )
     if call.limits:
         limits.settle(run, estimate_usd=call.known_tool.cost_estimate)
