@@ -16,7 +16,7 @@ MAX_EVENTS = 1000  # in one answer
 # of the scope that guards them; whatever is not listed needs ``audit``.
 _SCOPES_OF_KINDS: dict[str, tuple[str, ...]] = {
     "run": ("tools:read", "tools:execute"),
-    "approval": ("tools:read", "approvals"),
+    "approval": ("tools:read", "tools:execute", "approvals"),
     "grant": ("approvals",),
     "policy": ("policy:read",),
     "agent": ("tools:read", "agents"),
