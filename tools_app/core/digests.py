@@ -82,7 +82,7 @@ def _number(value: float) -> str:
     if not exponent_text:
         return mantissa
     exponent = int(exponent_text)
-    if -7 <= exponent < 0:  # Python changes to an exponent at 1e-05, ECMAScript at 1e-07
+    if -6 <= exponent < 0:  # Python changes to an exponent at 1e-05, ECMAScript at 1e-07
         sign = "-" if math.copysign(1, value) < 0 else ""
         digits = mantissa.lstrip("-").replace(".", "")
         return f"{sign}0.{'0' * (-exponent - 1)}{digits}"
