@@ -9,6 +9,7 @@ from tools_app.policy.scopes import Scope, as_mapping, dig
 from tools_app.policy.subjects import Subject
 
 _ANY = "*"
+_CHANNEL_DEPTH = 3  # account, guild, channel of the guild
 _CHAT_SECTIONS = ("groups", "channels", "guilds")
 _SENDER_KINDS = ("id", "e164", "username", "name")
 
@@ -36,18 +37,20 @@ def chat_scope(document: Mapping[str, object], subject: Subject) -> Scope | None
 def chat_scopes(document: Mapping[str, object]) -> Iterator[Scope]:
     """Yield every scope under ``channels``, whoever it applies to."""
     for name, channel in dig(document, "channels").items():
-        yield from _scopes_below(("channels", name), as_mapping(channel))
+        yield from _scopes_below(("channels", name), as_mapping(channel), _CHANNEL_DEPTH)
 
 
-def _scopes_below(path: Path, node: Mapping[str, object]) -> Iterator[Scope]:
-    """Walk accounts and chats; their keys are names, never rules."""
+def _scopes_below(path: Path, node: Mapping[str, object], depth: int) -> Iterator[Scope]:
+    """Walk accounts and chats, ``depth`` levels of named objects down."""
+    if depth < 0:
+        return
     if isinstance(node.get("tools"), Mapping):
         yield _scope((*path, "tools"), dig(node, "tools"))
     for sender, rules in dig(node, "toolsBySender").items():
         yield _scope((*path, "toolsBySender", sender), as_mapping(rules))
     for section in ("accounts", *_CHAT_SECTIONS):
         for name, inner in dig(node, section).items():
-            yield from _scopes_below((*path, section, name), as_mapping(inner))
+            yield from _scopes_below((*path, section, name), as_mapping(inner), depth - 1)
 
 
 def _scope(path: Path, raw: Mapping[str, object]) -> Scope:

@@ -70,7 +70,7 @@ class CompiledPolicy:
         self._effective: RecentlyUsed[tuple[Subject, _OfferedSet], EffectiveTools] = RecentlyUsed(
             MAX_SUBJECTS
         )
-        self._explanations: RecentlyUsed[tuple[EffectiveTools, str], Explanation] = RecentlyUsed(
+        self._explanations: RecentlyUsed[tuple[EffectiveTools, int], Explanation] = RecentlyUsed(
             MAX_EXPLANATIONS
         )
 
@@ -106,9 +106,10 @@ class CompiledPolicy:
 
     def explain(self, effective: EffectiveTools, tool_name: str) -> Explanation:
         """Explain a decision, or give the remembered explanation."""
-        if effective.offer.find(tool_name) is None:
+        index = effective.offer.find(tool_name)
+        if index is None:
             return explain(effective, tool_name)
-        key = (effective, tool_name)
+        key = (effective, index)
         return self._explanations.get(key, lambda: explain(effective, tool_name))
 
     def _offered_set(self, offered: Sequence[OfferedTool]) -> _OfferedSet:
@@ -160,7 +161,7 @@ class EffectiveTools:
         self.missing_opt_in = offer.optional & ~opted_in
         self.mask = kept & ~self.missing_opt_in
         self.allowed = offer.members(self.mask)
-        self._decisions: dict[str, Decision] = {}
+        self._decisions: dict[int, Decision] = {}
 
     @cached_property
     def asks(self) -> frozenset[str]:
@@ -182,11 +183,12 @@ class EffectiveTools:
 
     def decide(self, tool_name: str) -> Decision:
         """Decide about one tool; a name that is not offered is denied as ``not_offered``."""
-        decision = self._decisions.get(tool_name)
+        index = self.offer.find(tool_name)
+        if index is None:
+            return decide(self, tool_name)
+        decision = self._decisions.get(index)
         if decision is None:
-            decision = decide(self, tool_name)
-            if self.offer.find(tool_name) is not None:
-                self._decisions[tool_name] = decision
+            decision = self._decisions.setdefault(index, decide(self, tool_name))
         return decision
 
     def explain(self, tool_name: str) -> Explanation:

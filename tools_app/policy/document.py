@@ -134,8 +134,9 @@ class _Check:
             self._error(path, "must be an object")
             return {}
         for key in value:
-            if not isinstance(key, str):
-                self._error(path, f"keys must be text, not {_shown(key)}")
+            problem = _text_problem(key)
+            if problem:
+                self._error(path, f"key {_shown(key)} {problem}")
         return {key: item for key, item in value.items() if isinstance(key, str)}
 
     def _keys(
@@ -203,7 +204,7 @@ class _Check:
             self._error(path, f"has {len(value)} entries; at most {MAX_ENTRIES} are allowed")
             return
         for index, entry in enumerate(value):
-            problem = _entry_problem(entry)
+            problem = _text_problem(entry)
             if problem:
                 self._error((*path, index), problem)
 
@@ -247,12 +248,12 @@ class _Check:
                 if key != "maxSpawnDepth":
                     self._unused((*path, "subagents", key))
 
-    def _channel(self, value: object, path: Path) -> None:
+    def _channel(self, value: object, path: Path, *, is_account: bool = False) -> None:
         channel = self._object(value, path)
         for key, part in channel.items():
-            if key == "accounts":
+            if key == "accounts" and not is_account:
                 for name, account in self._object(part, (*path, key)).items():
-                    self._channel(account, (*path, key, name))
+                    self._channel(account, (*path, key, name), is_account=True)
             elif key in ("groups", "channels", "guilds"):
                 for name, chat in self._object(part, (*path, key)).items():
                     self._chat(chat, (*path, key, name))
@@ -277,12 +278,12 @@ class _Check:
 UNSET = object()
 
 
-def _entry_problem(entry: object) -> str | None:
-    if not isinstance(entry, str):
-        return f"must be text, not {_shown(entry)}"
-    if len(entry) > MAX_ENTRY_LENGTH:
-        return f"has {len(entry)} characters; at most {MAX_ENTRY_LENGTH} are allowed"
-    if not entry.strip().isprintable():
+def _text_problem(text: object) -> str | None:
+    if not isinstance(text, str):
+        return f"must be text, not {_shown(text)}"
+    if len(text) > MAX_ENTRY_LENGTH:
+        return f"has {len(text)} characters; at most {MAX_ENTRY_LENGTH} are allowed"
+    if not text.strip().isprintable():
         return "must not contain control or invisible characters"
     return None
 

@@ -26,13 +26,15 @@ _FILTERS = {
 
 def decide(effective: EffectiveTools, tool_name: str) -> Decision:
     """Decide about one tool name, offered or not."""
+    index = effective.offer.find(tool_name)
+    if index is None:
+        layer, words = _FILTERS["not_offered"]
+        return _decision(effective, tool_name, "deny", "not_offered", layer, None, words)
+    name, tool = effective.offer.names[index], effective.offer.tools[index]
     refusal = effective.refusal(tool_name)
     if refusal is not None:
-        code: Code = "not_offered" if refusal == "not_offered" else "denied_by_policy"
         layer, words = _FILTERS[refusal]
-        return _decision(effective, tool_name, "deny", code, layer, None, words)
-    index = effective.offer.index_of(tool_name)
-    name, tool = effective.offer.names[index], effective.offer.tools[index]
+        return _decision(effective, tool.name, "deny", "denied_by_policy", layer, None, words)
     layer, rule = OFFERED, None
     for result in effective.results:
         verdict = result.verdict(name)

@@ -94,11 +94,12 @@ def _fix(before: EffectiveTools, index: int, change: Change, after: EffectiveToo
     tool = before.offer.tools[index]
     effect = after.decide(tool.name).effect
     others = (before.mask ^ after.mask) & ~(1 << index)
+    verb = "ask about" if effect == "ask" else effect
     steps = ", and ".join(_in_words(edit) for edit in change)
     return Fix(
         effect=effect,
         edits=change,
-        sentence=f"To {effect} {tool.name}: {steps}.",
+        sentence=f"To {verb} {tool.name}: {steps}.",
         also_changes=before.offer.members(others),
     )
 

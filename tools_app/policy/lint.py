@@ -26,6 +26,17 @@ from tools_app.policy.tables import PLUGINS_GROUP
 
 _LISTS = ("allow", "alsoAllow", "deny")
 _ALLOW_LISTS = ("allow", "alsoAllow")
+CODES = (
+    "alias",
+    "allow_list_ignored",
+    "allow_shadowed_by_deny",
+    "duplicate_agent",
+    "duplicate_entry",
+    "duplicate_provider",
+    "matches_nothing",
+    "not_used",
+    "unknown_entry",
+)
 MAX_SHOWN = 10  # entries named in a message; the warning itself carries all
 MAX_GUESSES = 5  # near names are looked for by comparing with every known name
 
@@ -34,11 +45,7 @@ _NEVER_IGNORED = ("sandbox", "subagent")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentWarning:
-    """Something legal that a person should know before publishing.
-
-    Codes: alias, duplicate_entry, unknown_entry, matches_nothing, allow_shadowed_by_deny,
-    allow_list_ignored, duplicate_agent, duplicate_provider, not_used.
-    """
+    """Something legal that a person should know before publishing; ``code`` is one of CODES."""
 
     code: str
     path: str

@@ -70,7 +70,8 @@ def found(document, *, tools=TOOLS, **options):
             'channels.telegram.groups["7"].tools.deny[0]',
             "text",
         ),
-        ({"tools": {1: "x"}}, "tools", "keys must be text"),
+        ({"tools": {1: "x"}}, "tools", "key 1 must be text"),
+        ({"tools": {"byProvider": {"\ud800": {}}}}, "tools.byProvider", "control"),
     ],
 )
 def test_what_is_refused_is_named_with_its_place(document, path, words):
@@ -97,6 +98,13 @@ def test_what_is_refused_is_named_with_its_place(document, path, words):
 def test_limits_hold_on_and_over(make, limit, path):
     assert check_document(make(limit)).errors == []
     assert [e["path"] for e in check_document(make(limit + 1)).errors] == [path]
+
+
+def test_objects_that_contain_themselves_are_no_trap():
+    loop: dict = {}
+    loop |= {"accounts": {"a": loop}, "groups": {"g": loop}, "channels": {"c": loop}}
+    checked = check_document({"channels": {"discord": loop, "guilds": loop}}, tools=TOOLS)
+    assert checked.errors == []
 
 
 def test_errors_stop_at_a_readable_number():
