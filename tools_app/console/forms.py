@@ -11,7 +11,8 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from tools_app.core.errors import ToolError
-from tools_app.models import FreezeScope
+from tools_app.models import FreezeScope, RunStatus, Tool
+from tools_app.services.catalogue import SURFACES
 
 
 def add_service_errors(form: forms.Form, error: ToolError) -> None:
@@ -87,3 +88,85 @@ class FreezeForm(forms.Form):
     def expires_at(self) -> datetime:
         """The end that was chosen, counted from now."""
         return timezone.now() + timedelta(minutes=self.cleaned_data["lasts"])
+
+
+class RunFilterForm(forms.Form):
+    """The filters of the list of runs, as they stand in its address."""
+
+    q = forms.CharField(
+        label=_("Search"),
+        required=False,
+        max_length=200,
+        widget=forms.TextInput(
+            attrs={"type": "search", "placeholder": _("Run id, tool, agent, caller, session")}
+            | {"data-filter": ""}
+        ),
+    )
+    agent = forms.CharField(label=_("Agent"), required=False, max_length=64)
+    tool = forms.CharField(label=_("Tool"), required=False, max_length=200)
+    effect = forms.ChoiceField(
+        label=_("Decision"),
+        required=False,
+        choices=[("", _("any")), ("allow", _("allow")), ("ask", _("ask")), ("deny", _("deny"))],
+    )
+    status = forms.ChoiceField(
+        label=_("State"), required=False, choices=[("", _("any")), *RunStatus.choices]
+    )
+    outcome = forms.CharField(required=False, max_length=40, widget=forms.HiddenInput)
+    token = forms.CharField(required=False, max_length=16, widget=forms.HiddenInput)
+    hours = forms.TypedChoiceField(
+        label=_("Period"),
+        required=False,
+        coerce=int,
+        empty_value=None,
+        choices=[("", _("all")), (1, _("1 hour")), (24, _("1 day")), (168, _("7 days"))],
+    )
+
+    @property
+    def is_filtering(self) -> bool:
+        """Whether any filter is set."""
+        return self.is_valid() and any(self.cleaned_data.values())
+
+
+class ToolForm(forms.Form):
+    """What an admin may choose about a tool; empty means the tool's own."""
+
+    is_enabled = forms.BooleanField(label=_("Offered"), required=False)
+    confirmation_override = forms.TypedChoiceField(
+        label=_("Asks before it runs"),
+        required=False,
+        empty_value=None,
+        coerce=lambda value: value == "yes",
+        choices=[("", _("as the tool says")), ("yes", _("always")), ("no", _("never"))],
+    )
+    timeout_override = forms.FloatField(
+        label=_("Time limit"), required=False, help_text=_("In seconds; empty for the tool's own.")
+    )
+    exposed_on = forms.MultipleChoiceField(
+        label=_("Offered on"),
+        required=False,
+        choices=[(surface, surface) for surface in SURFACES],
+        widget=forms.CheckboxSelectMultiple,
+        help_text=_("None chosen means everywhere."),
+    )
+    note = forms.CharField(
+        label=_("Note"), required=False, max_length=10_000, widget=forms.Textarea({"rows": 2})
+    )
+
+    @classmethod
+    def for_tool(cls, tool: Tool) -> ToolForm:
+        """Return the form filled with what is chosen now."""
+        override = {None: "", True: "yes", False: "no"}[tool.confirmation_override]
+        return cls(
+            initial={
+                "is_enabled": tool.is_enabled,
+                "confirmation_override": override,
+                "timeout_override": tool.timeout_override,
+                "exposed_on": tool.exposed_on or [],
+                "note": tool.note,
+            }
+        )
+
+    def clean_exposed_on(self) -> list[str] | None:
+        """Return the surfaces, ``None`` for all of them."""
+        return self.cleaned_data["exposed_on"] or None

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from django.db import connection
-from django.db.models import Count, Max
+from django.db.models import Count, Max, Window
 from django.utils import timezone
 
 from tools_app.models import Approval, ApprovalStatus, Freeze, RunStatus, ToolRun
 from tools_app.models.identifiers import first_uuid_at
 from tools_app.selectors.log_health import LogHealth, log_health
 from tools_app.services.access import Actor
+from tools_app.services.freezes import active_freezes
 
 SHOWN = 5
 FAILURES_OF = timedelta(hours=1)
@@ -89,13 +90,13 @@ def needs_attention(actor: Actor) -> NeedsAttention:
     now = timezone.now()
     waiting = Approval.objects.filter(status=ApprovalStatus.PENDING, expires_at__gt=now)
     urgent = waiting.select_related("run").defer("run__content").order_by("expires_at")
-    active = Freeze.objects.filter(ended_at=None, expires_at__gt=now).order_by("expires_at")
-    approvals, freezes = list(urgent[: SHOWN + 1]), list(active[: SHOWN + 1])
+    approvals = list(urgent.annotate(total=Window(Count("pk")))[:SHOWN])
+    freezes = sorted(active_freezes(at=now), key=lambda freeze: freeze.expires_at)
     return NeedsAttention(
-        approvals=approvals[:SHOWN],
-        approval_count=waiting.count() if len(approvals) > SHOWN else len(approvals),
+        approvals=approvals,
+        approval_count=approvals[0].total if approvals else 0,
         freezes=freezes[:SHOWN],
-        freeze_count=active.count() if len(freezes) > SHOWN else len(freezes),
+        freeze_count=len(freezes),
         failures=_failures(now),
         log=log_health(now=now),
     )

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from tools_app.core.descriptions import describe_specs
 from tools_app.core.tool import openai_function
+from tools_app.models import Tool
 from tools_app.policy import Decision, EffectiveTools
 from tools_app.selectors.paging import Page, page_of_names
 from tools_app.services.access import Actor
@@ -17,14 +19,14 @@ from tools_app.services.errors import UnknownTool
 from tools_app.services.policies import effective_tools
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class ToolView:
     """One tool for one caller.
 
     ``callable``: a call with right arguments would run, or wait for approval. ``reason`` is a
     stable code: ``allowed``, ``approval_required``, or the first thing that stands in the way
     (``switched_off``, ``tool_unavailable``, ``not_exposed``, ``token_scope``,
-    ``denied_by_policy``). ``fix`` is the shortest change of policy that would flip a denial.
+    ``denied_by_policy``).
     """
 
     tool: KnownTool
@@ -32,7 +34,18 @@ class ToolView:
     effect: str
     reason: str
     summary: str
-    fix: Mapping[str, Any] | None = None
+    effective: EffectiveTools = field(repr=False, compare=False)
+
+    @cached_property
+    def fix(self) -> Mapping[str, Any] | None:
+        """The shortest change of policy that would flip a denial, ``None`` when there is none.
+
+        Found when first asked for: that takes milliseconds, where the rest takes microseconds.
+        """
+        if self.reason != "denied_by_policy":
+            return None
+        fix = self.effective.explain(self.tool.name).fix
+        return None if fix is None else fix.to_json()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,20 +60,19 @@ class _Sight:
         """Return the tools this caller may use, by name."""
         return [name for name in self.effective.allowed if not self._obstacle(name)]
 
-    def view(self, name: str, *, with_fix: bool = False) -> ToolView:
+    def view(self, name: str) -> ToolView:
         """Return one tool with the reason for or against it."""
         tool, decision = self.known.tools[name], self.effective.decide(name)
         reason = self._obstacle(name) or decision.code
         if reason in ("allowed", "approval_required") and not self.actor.has("tools:execute"):
             reason = "token_scope" if self.actor.token_id is not None else "forbidden"
-        denied = reason == "denied_by_policy"
         return ToolView(
             tool=tool,
             callable=reason in ("allowed", "approval_required"),
             effect=decision.effect,
             reason=reason,
             summary=self._summary(reason, tool, decision),
-            fix=self._fix(name) if denied and with_fix else None,
+            effective=self.effective,
         )
 
     def _obstacle(self, name: str) -> str:
@@ -85,10 +97,6 @@ class _Sight:
             "forbidden": "Your roles do not include running tools.",
         }
         return texts.get(reason, decision.summary)
-
-    def _fix(self, name: str) -> Mapping[str, Any] | None:
-        fix = self.effective.explain(name).fix
-        return None if fix is None else fix.to_json()
 
 
 def list_tools(
@@ -117,7 +125,7 @@ def list_tools(
     names = list(sight.known.tools) if all else sight.names()
     page = page_of_names(_matching(sight.known, names, q, category), cursor=cursor, limit=limit)
     return Page(
-        items=[sight.view(name, with_fix=all) for name in page.items],
+        items=[sight.view(name) for name in page.items],
         next_cursor=page.next_cursor,
         previous_cursor=page.previous_cursor,
     )
@@ -138,10 +146,18 @@ def tool_detail(
     """
     actor.require("tools:read")
     sight = _sight(actor, agent, provider, model, session)
-    may_see_all = actor.has("policy:read")
-    if name not in sight.known.tools or not (may_see_all or name in sight.names()):
+    is_known = name in sight.known.tools
+    if not is_known or not (actor.has("policy:read") or name in sight.names()):
         raise UnknownTool(f"There is no tool {name[:200]!r}.")
-    return sight.view(name, with_fix=may_see_all)
+    return sight.view(name)
+
+
+def tool_row(name: str) -> Tool:
+    """Return the row of a tool with the admin's own choices; raises UnknownTool."""
+    row = Tool.objects.filter(name=name).first()
+    if row is None:
+        raise UnknownTool(f"There is no tool {name[:200]!r}.")
+    return row
 
 
 def visible_names(

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
+from urllib.parse import urlencode
 from uuid import UUID
 
 from django import template
 from django.forms import BaseForm, BoundField
 from django.http import HttpRequest
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.functional import Promise
 from django.utils.html import format_html, json_script
 from django.utils.safestring import SafeString, mark_safe
@@ -27,6 +29,7 @@ from tools_app.console.sparklines import sparkline
 from tools_app.console.words import script_words
 from tools_app.models import RunStatus
 from tools_app.models.approvals import ApprovalStatus
+from tools_app.services.run_facts import argument_preview
 
 register = template.Library()
 
@@ -145,6 +148,12 @@ def milliseconds(value: float | None) -> str:
     return moments.milliseconds(value)
 
 
+@register.simple_tag
+def duration(begin: datetime, end: datetime) -> str:
+    """Write the time between two moments."""
+    return moments.milliseconds((end - begin).total_seconds() * 1000)
+
+
 # --- text and values -------------------------------------------------------------------------
 
 
@@ -175,6 +184,24 @@ def short_id(value: UUID | str, url: str = "") -> dict[str, object]:
     return {"whole": whole, "short": short, "url": url}
 
 
+@register.simple_tag
+def run_link(run_id: UUID) -> SafeString:
+    """Link to a run by its shortened id: the end of it, which differs from row to row."""
+    return format_html(
+        '<a class="mono nowrap" href="{}" title="{}">{}…{}</a>',
+        reverse("console:run", args=[run_id]),
+        run_id,
+        str(run_id)[:4],
+        str(run_id)[-6:],
+    )
+
+
+@register.filter
+def preview(arguments: object) -> str:
+    """Write arguments on one short line."""
+    return argument_preview(arguments)
+
+
 @register.inclusion_tag("console/parts/json_tree.html")
 def json_value(value: object) -> dict[str, object]:
     """Draw a JSON value as a folded tree with a copy button."""
@@ -200,17 +227,26 @@ def differences(before: object, after: object) -> dict[str, object]:
 
 
 @register.inclusion_tag("console/parts/sparkline.html")
-def spark(
-    points: Sequence[tuple[datetime, float | None]], label: str, unit: str = "", hue: str = ""
-) -> dict[str, object]:
-    """Draw (time, value) points as a small chart, with the same numbers in a table."""
-    return {
-        "chart": sparkline([value for _at, value in points]),
-        "points": points,
-        "label": label,
-        "unit": unit,
-        "hue": hue,
+def spark(points: Sequence[object], attribute: str, hue: str = "") -> dict[str, object]:
+    """Draw one attribute of a list of points as a small chart; its table is the page's part."""
+    chart = sparkline([getattr(point, attribute) for point in points])
+    label = _("%(what)s over time: highest %(highest)s, last %(last)s") % {
+        "what": attribute.removesuffix("_ms"),
+        "highest": f"{chart.highest:g}",
+        "last": f"{chart.last:g}",
     }
+    return {"chart": chart, "label": label, "hue": hue}
+
+
+@register.simple_tag
+def bar(start: float, width: float) -> SafeString:
+    """Draw a stretch of a scale from 0 to 100."""
+    return format_html(
+        '<svg class="bar" viewBox="0 0 100 8" preserveAspectRatio="none" focusable="false">'
+        '<rect x="{}" y="1" width="{}" height="6"/></svg>',
+        f"{min(start, 99.3):.2f}",
+        f"{width:.2f}",
+    )
 
 
 # --- lists and forms -------------------------------------------------------------------------
@@ -243,6 +279,29 @@ def _with_query(request: HttpRequest, *, keep_empty: bool = False, **parameters:
         else:
             query[name] = str(value)
     return f"{request.path}?{query.urlencode()}" if query else request.path
+
+
+@register.simple_tag(takes_context=True)
+def export_query(context: template.Context) -> str:
+    """Give the filters of the list of runs as the REST API names them."""
+    given = context["request"].GET
+    names = {"q", "agent", "tool", "status", "outcome", "effect"}
+    query = {name: given[name] for name in sorted(names) if given.get(name)}
+    if given.get("token"):
+        query["token_key"] = given["token"]
+    if (hours := given.get("hours", "")).isdigit() and len(hours) < 5:
+        query["since"] = (timezone.now() - timedelta(hours=int(hours))).isoformat()
+    return urlencode(query)
+
+
+@register.simple_tag(takes_context=True)
+def first_call(context: template.Context) -> str:
+    """Give a command that makes a first run over REST."""
+    address = context["request"].build_absolute_uri("/api/v1/tools/calculator/execute")
+    return (
+        f'curl -s {address} -H "Authorization: Bearer $OPENJARVIS_TOKEN" '
+        """-H 'Content-Type: application/json' -d '{"arguments": {"expression": "2+2"}}'"""
+    )
 
 
 @register.inclusion_tag("console/parts/field.html")
