@@ -15,11 +15,14 @@ from django.conf import settings  # noqa: E402
 from django.core.handlers.wsgi import WSGIHandler  # noqa: E402
 
 
+PROBES = frozenset(("/healthz", "/readyz", "/metrics"))
+
+
 class BearerHandler(WSGIHandler):
     """Django with the few middlewares that matter to a call which brings its own token.
 
     Such a call has no cookie to protect, no session, no language and no page, and the full
-    stack would cost it four times its own CPU.
+    stack would cost it four times its own CPU. Nor has a probe.
     """
 
     def load_middleware(self, is_async: bool = False) -> None:
@@ -37,7 +40,8 @@ _bearer_request = BearerHandler()
 
 def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
     """Answer one request (PEP 3333)."""
+    path = environ["PATH_INFO"]
     is_bearer = environ.get("HTTP_AUTHORIZATION", "")[:7].lower() == "bearer "
-    if is_bearer and environ["PATH_INFO"].startswith("/api/"):
+    if path in PROBES or (is_bearer and path.startswith("/api/")):
         return _bearer_request(environ, start_response)
     return _any_request(environ, start_response)

@@ -44,6 +44,7 @@ def measure_shape(name: str, cases: Sequence[str], effort: Effort) -> list[Figur
         figures = []
         for case in cases:
             print(f"measuring {name}: {case}", file=sys.stderr, flush=True)
+            shape.settle()
             figures.append(CASES[case](shape, effort))
     finally:
         shape.close()

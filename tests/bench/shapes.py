@@ -21,6 +21,7 @@ import psutil
 ROOT = Path(__file__).resolve().parents[2]
 START_S = 60.0
 STOP_S = 10.0
+QUIET_S, QUIET_SHARE = 1.0, 0.1  # a product at rest uses less than this share of a core
 CPU_COUNT = 2  # web processes of the production shape: one per core of the reference machine
 
 
@@ -47,6 +48,16 @@ class Shape:
     def cpu_s(self) -> tuple[float, float]:
         """Return the CPU seconds used so far by the product and by its databases."""
         return _cpu_of_trees(self.processes), _cpu_of_trees(self.servers)
+
+    def settle(self) -> None:
+        """Wait until nothing of the start is left to do, or for at most ``START_S``."""
+        deadline, before = time.monotonic() + START_S, sum(self.cpu_s())
+        while time.monotonic() < deadline:
+            time.sleep(QUIET_S)
+            now = sum(self.cpu_s())
+            if now - before < QUIET_SHARE * QUIET_S:
+                return
+            before = now
 
     def manage(self, *arguments: str) -> str:
         """Run a management command against this product and return what it printed.
@@ -163,7 +174,6 @@ def _new_shape(name: str, extra: Mapping[str, str]) -> Shape:
         "OPENJARVIS_PORT": str(port),
         "OPENJARVIS_ADMIN_USERNAME": "bench",
         "OPENJARVIS_ADMIN_PASSWORD": secrets.token_urlsafe(16),
-        "OPENJARVIS_LOG_LEVEL": "WARNING",
         **extra,
     }
     return Shape(name, folder, port, environment)
