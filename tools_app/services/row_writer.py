@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
 from operator import attrgetter
 from typing import Any
 from uuid import UUID
 
+import orjson
 from django.db import models
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.backends.utils import CursorWrapper
@@ -20,9 +22,10 @@ Convert = Callable[[Any], Any]
 
 
 class RowWriter:
-    """Writes unsaved instances of ``model``; their fields must hold values of the right type.
+    """Writes rows of ``model``: objects with the names of its columns as attributes.
 
-    Nothing is validated, no signal is sent, and a key that the database makes is not read back.
+    They are unsaved instances or anything else alike, with values of the right type. Nothing is
+    validated, no signal is sent, and a key that the database makes is not read back.
     """
 
     def __init__(self, model: type[models.Model], connection: BaseDatabaseWrapper) -> None:
@@ -36,12 +39,12 @@ class RowWriter:
         converters = ((index, _converter(f, connection)) for index, f in enumerate(fields))
         self._converters = [(index, convert) for index, convert in converters if convert]
 
-    def insert(self, cursor: CursorWrapper, rows: Sequence[models.Model]) -> None:
+    def insert(self, cursor: CursorWrapper, rows: Sequence[object]) -> None:
         """Insert the rows in order, in the transaction the cursor is in."""
         if rows:
             cursor.executemany(self._sql, [self._converted(row) for row in rows])
 
-    def _converted(self, row: models.Model) -> list[Any]:
+    def _converted(self, row: object) -> list[Any]:
         values = list(self._values(row))
         for index, convert in self._converters:
             if values[index] is not None:
@@ -59,9 +62,9 @@ def _converter(field: models.Field[Any, Any], connection: BaseDatabaseWrapper) -
     if isinstance(target, models.UUIDField):
         return None if connection.features.has_native_uuid_field else _uuid_text
     if isinstance(target, models.JSONField):
-        return json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
+        return _json_text
     if isinstance(target, models.DateTimeField):
-        return connection.ops.adapt_datetimefield_value
+        return _naive_utc_text if connection.vendor == "sqlite" else None
     if isinstance(target, models.BinaryField):
         return connection.Database.Binary  # type: ignore[attr-defined, no-any-return]
     return None
@@ -69,3 +72,15 @@ def _converter(field: models.Field[Any, Any], connection: BaseDatabaseWrapper) -
 
 def _uuid_text(value: UUID) -> str:
     return value.hex
+
+
+def _json_text(value: Any) -> str:
+    try:
+        return orjson.dumps(value).decode()
+    except TypeError:  # an integer of more than 64 bits
+        return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+def _naive_utc_text(value: datetime) -> str:
+    """Return an aware time as Django's SQLite backend writes it, without its detours."""
+    return value.astimezone(UTC).replace(tzinfo=None).isoformat(" ")
