@@ -137,7 +137,7 @@ def prepare_data_folder(path: Path) -> Path:
     """
     try:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
-        for name in ("workspace", "queue", "queue/control", "temporary"):
+        for name in ("workspace", "queue", "queue/control", "static", "temporary"):
             (path / name).mkdir(mode=0o700, exist_ok=True)
         probe = path / f".writable-{os.getpid()}"
         probe.write_bytes(b"x" * 4096)

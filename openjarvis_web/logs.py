@@ -53,7 +53,12 @@ def configure_logs(*, level: str, as_json: bool) -> dict[str, Any]:
         "loggers": {
             "django.server": {"handlers": ["stderr"], "level": level, "propagate": False},
             "django.request": {"level": "ERROR"},  # a 4xx is the client's business, and a row
-            "django_structlog": {"level": "WARNING"},
+            "django_structlog": {"level": "ERROR"},
+            # Routine of the libraries; their warnings stay.
+            "celery.beat": {"level": "WARNING"},
+            "django_celery_beat": {"level": "WARNING"},
+            "kombu.connection": {"level": "ERROR"},  # "no hostname": a folder has none
+            "uvicorn": {"level": "WARNING"},
             "httpx2": {"level": "WARNING"},
             "httpcore2": {"level": "WARNING"},
         },

@@ -96,6 +96,8 @@ def expected_problem(error: Exception) -> HttpResponse | None:
 
 def _framework_problem(error: Exception, status: int, code: str) -> HttpResponse:
     extra: dict[str, object] = {}
+    if isinstance(error, exceptions.AuthenticationFailed):
+        code = str(error.get_codes())
     detail = str(error) if isinstance(error, exceptions.APIException) else ""
     if isinstance(error, exceptions.ValidationError | ValidationError):
         extra["errors"], detail = field_errors(error), "Some fields are not valid."

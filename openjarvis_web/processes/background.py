@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
+import warnings
+
+from celery.apps import worker  # noqa: F401  (loaded before the fork, so that all share it)
 from celery.beat import EmbeddedService
+from celery.concurrency import prefork, solo  # noqa: F401
+from celery.platforms import SecurityWarning
 from django.conf import settings
 
 from openjarvis_web.celery import app
 
-QUIET = ["--without-gossip", "--without-mingle", "--without-heartbeat"]
-
 
 def run_worker() -> None:
     """Run tools until SIGTERM, each in a child that can be killed at its deadline."""
-    app.worker_main(
-        [
-            "worker",
-            "--pool=prefork",
-            f"--concurrency={settings.OPENJARVIS_WORKERS}",
-            f"--queues={settings.CELERY_TASK_DEFAULT_QUEUE}",
-            f"--loglevel={settings.OPENJARVIS_LOG_LEVEL}",
-            "-Ofair",
-            *QUIET,
-        ]
+    _consume(
+        settings.CELERY_TASK_DEFAULT_QUEUE,
+        "--pool=prefork",
+        f"--concurrency={settings.OPENJARVIS_WORKERS}",
+        "-Ofair",
     )
 
 
@@ -32,12 +30,22 @@ def run_ticker() -> None:
     long tool. Only one ticker may run per installation.
     """
     EmbeddedService(app, thread=True, scheduler_cls=settings.CELERY_BEAT_SCHEDULER).start()
+    _consume(settings.HOUSEKEEPING_QUEUE, "--pool=solo")
+
+
+def _consume(queue: str, *options: str) -> None:
+    # Celery warns about root because a pickled message could run anything; ours are JSON.
+    warnings.simplefilter("ignore", SecurityWarning)
     app.worker_main(
         [
+            "--quiet",
             "worker",
-            "--pool=solo",
-            f"--queues={settings.HOUSEKEEPING_QUEUE}",
+            f"--queues={queue}",
+            f"--hostname={queue}@%h",
             f"--loglevel={settings.OPENJARVIS_LOG_LEVEL}",
-            *QUIET,
+            "--without-gossip",
+            "--without-mingle",
+            "--without-heartbeat",
+            *options,
         ]
     )

@@ -6,10 +6,14 @@ import socket
 
 import uvicorn
 from django.conf import settings
+from django.urls import get_resolver
 
+from openjarvis_web.asgi import application
 from openjarvis_web.environment import BadSetting
 
 BACKLOG = 2048
+get_resolver().url_patterns  # noqa: B018  (imports every view now, not at the first request)
+
 GRACE_SECONDS = 2  # for requests under way when we stop
 
 
@@ -39,8 +43,6 @@ def listen() -> socket.socket:
 
 def run_web(listener: socket.socket) -> None:
     """Serve until SIGTERM."""
-    from openjarvis_web.asgi import application
-
     config = uvicorn.Config(
         application,
         lifespan="on",
@@ -51,6 +53,8 @@ def run_web(listener: socket.socket) -> None:
         forwarded_allow_ips=list(settings.OPENJARVIS_TRUSTED_PROXIES),
         timeout_keep_alive=30,
         timeout_graceful_shutdown=GRACE_SECONDS,
+        # Browsers offer compression; per socket it would undo encoding each event only once.
+        ws_per_message_deflate=False,
         backlog=BACKLOG,
     )
     uvicorn.Server(config).run(sockets=[listener])

@@ -1,4 +1,4 @@
-"""``manage.py serve``: the whole product with one command, or one of its processes."""
+"""``manage.py serve``: the whole product with one command, or some of its processes."""
 
 from __future__ import annotations
 
@@ -32,28 +32,38 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, only: list[str] | None = None, **options: Any) -> None:
-        from openjarvis_web.preparation import prepare
-        from openjarvis_web.processes.supervisor import Supervisor
-        from openjarvis_web.processes.web import listen, run_web
+        try:
+            self._serve(only or list(ROLES))
+        except KeyboardInterrupt:  # Ctrl-C while preparing; afterwards the supervisor has it
+            sys.exit(130)
 
-        chosen = only or list(ROLES)
-        roles: dict[str, Callable[[], None]] = {}
-        if "web" in chosen:
-            listener = listen()  # first: a port in use is found before anything is changed
-            roles["web"] = partial(run_web, listener)
-            welcome = prepare()
-        if {"worker", "ticker"} & set(chosen):
-            from openjarvis_web.processes.background import run_ticker, run_worker
-
-            background = {"worker": run_worker, "ticker": run_ticker}
-            roles.update((name, background[name]) for name in chosen if name in background)
+    def _serve(self, chosen: list[str]) -> None:
         use_temporary_folder()
+        roles = web_role() if "web" in chosen else {}
+        if {"worker", "ticker"} & set(chosen):
+            roles |= background_roles(chosen)
         connections.close_all()  # a connection must not be shared over a fork
-        if "web" in chosen:
-            self.stdout.write(welcome)
-        self.stdout.flush()
+        from openjarvis_web.processes.supervisor import Supervisor
+
         Supervisor(roles).run()
-        sys.exit(0)
+
+
+def web_role() -> dict[str, Callable[[], None]]:
+    """Prepare what pages need, greet, and return the web process."""
+    from openjarvis_web.preparation import prepare
+    from openjarvis_web.processes.web import listen, run_web
+
+    listener = listen()  # first: a port in use is found before anything is changed
+    print(prepare(), flush=True)
+    return {"web": partial(run_web, listener)}
+
+
+def background_roles(chosen: list[str]) -> dict[str, Callable[[], None]]:
+    """Return the chosen processes behind the web."""
+    from openjarvis_web.processes.background import run_ticker, run_worker
+
+    known = {"worker": run_worker, "ticker": run_ticker}
+    return {name: known[name] for name in chosen if name in known}
 
 
 def use_temporary_folder() -> None:
