@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, TypeVar
 
-from rest_framework.exceptions import NotAuthenticated, NotFound
+from rest_framework.exceptions import NotAuthenticated, NotFound, ValidationError
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -77,7 +77,10 @@ class Endpoint(APIView):
 
     def query(self, serializer: type[Serializer]) -> dict[str, Any]:
         """Return the validated query parameters; raises ValidationError."""
-        checked = serializer(data=self.request.query_params)
+        params = self.request.query_params
+        if twice := {name: ["Give it once."] for name, values in params.lists() if len(values) > 1}:
+            raise ValidationError(twice)
+        checked = serializer(data=params.dict())
         checked.is_valid(raise_exception=True)
         return dict(checked.validated_data)
 

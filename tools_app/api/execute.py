@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from time import perf_counter
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
@@ -14,6 +15,7 @@ from tools_app.api import calls
 from tools_app.api.authentication import request_actor
 from tools_app.api.bodies import JSON, read_body, write_body
 from tools_app.api.endpoint import Endpoint
+from tools_app.api.metrics import count_call
 from tools_app.api.serializers.base import Problem
 from tools_app.api.serializers.runs import Accepted, BatchBody, BatchOutcomes, CallBody, Executed
 from tools_app.services.errors import ServiceError
@@ -46,10 +48,16 @@ class Execute(Endpoint):
     # REST framework's own dispatch costs as much as everything else a call goes through, so here
     # it is the five lines below; the service asks for the scope and stores every refusal.
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        started = perf_counter()
+        response = self._answer(request, kwargs["name"])
+        count_call(response.status_code, perf_counter() - started)
+        return response
+
+    def _answer(self, request: HttpRequest, tool: str) -> HttpResponse:
         try:
             if request.method != "POST":
                 return self._other_method(request)
-            return self._run(request, kwargs["name"])
+            return self._run(request, tool)
         except Exception as error:
             replayed = isinstance(error, ServiceError) and error.extra.pop("replayed", False)
             response: HttpResponse = self.get_exception_handler()(error, {"view": self})

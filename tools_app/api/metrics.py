@@ -30,6 +30,12 @@ CALL_SECONDS = Histogram(
 )
 
 
+def count_call(status: int, seconds: float) -> None:
+    """Count one answer of execute."""
+    CALLS.labels(status).inc()
+    CALL_SECONDS.observe(seconds)
+
+
 class StoredFigures(Collector):
     """Figures of the whole installation, read from the database at each scrape."""
 

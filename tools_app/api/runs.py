@@ -31,6 +31,7 @@ from tools_app.selectors.runs import RunFilters, export_runs, list_runs, run_det
 from tools_app.services.running import cancel_run, wait_for_run
 
 SEES_RUNS = ("tools:read", "tools:execute", "audit")
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 CSV_FIELDS = (
     "id",
     "requested_at",
@@ -142,7 +143,7 @@ def _cell(value: object) -> str:
         return ""
     text = value if isinstance(value, str) else write_body(value).decode().strip('"')
     # A cell that begins like a formula is one to a spreadsheet; what agents wrote must not run.
-    return f"'{text}" if text[:1] in "=+-@\t\r" and isinstance(value, str) else text
+    return f"'{text}" if isinstance(value, str) and text.startswith(FORMULA_STARTS) else text
 
 
 class _Line:

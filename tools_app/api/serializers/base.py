@@ -27,8 +27,10 @@ class StrictSerializer(serializers.Serializer):
 class StrictBoolean(serializers.BooleanField):
     """A JSON boolean; the text "no" is not one."""
 
-    TRUE_VALUES = {True}
-    FALSE_VALUES = {False}
+    def to_internal_value(self, data: Any) -> bool:
+        if not isinstance(data, bool):
+            self.fail("invalid", input=data)
+        return data
 
 
 class QueryFlag(serializers.BooleanField):
@@ -59,7 +61,10 @@ class PageQuery(StrictSerializer):
     """Where in a list to look."""
 
     cursor = serializers.CharField(
-        required=False, max_length=400, help_text="From next_cursor or previous_cursor of a page."
+        required=False,
+        default="",
+        max_length=400,
+        help_text="From next_cursor or previous_cursor of a page.",
     )
     limit = serializers.IntegerField(required=False, min_value=1, max_value=MAX_PAGE, default=50)
 

@@ -35,7 +35,7 @@ class PolicyBody(StrictSerializer):
 class CheckBody(StrictSerializer):
     """A document to check; nothing is stored."""
 
-    document = AnyJSON()
+    document = AnyJSON(allow_null=True)
 
 
 class AgentDiff(serializers.Serializer):

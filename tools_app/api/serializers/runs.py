@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
@@ -48,7 +50,9 @@ class BatchCall(CallBody):
 class BatchBody(StrictSerializer):
     """Up to 50 calls."""
 
-    calls = serializers.ListSerializer(child=BatchCall(), min_length=1, max_length=MAX_BATCH)
+    calls: serializers.ListSerializer[Any] = serializers.ListSerializer(
+        child=BatchCall(), min_length=1, max_length=MAX_BATCH
+    )
 
 
 class DecisionBrief(serializers.Serializer):
