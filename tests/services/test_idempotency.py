@@ -35,18 +35,10 @@ def fetch():
 
 
 @pytest.fixture(autouse=True)
-def _product(request_db, fetch):
+def _product(db, fetch):
     publish_policy()
     with tools_offered(Echo(), Send(), fetch):
         yield
-
-
-@pytest.fixture
-def request_db(request):
-    """The database as the test marks it, before the product is set up in it."""
-    marker = request.node.get_closest_marker("django_db")
-    in_transaction = not (marker and marker.kwargs.get("transaction"))
-    return request.getfixturevalue("db" if in_transaction else "transactional_db")
 
 
 @pytest.fixture
