@@ -30,7 +30,7 @@ def limited(admin, **maxima):
 
 
 def unreadable(admin):
-    PolicyVersion.objects.update(document={"tools": {"allow": 7}})
+    PolicyVersion.objects.all().delete()
     bump("policy")
     return admin.execute()
 

@@ -76,9 +76,9 @@ def from_ticket(text: str) -> Credential:
     seen = access_revisions()
     actor = redeem_ws_ticket(text)
     if actor.token_id is not None:
-        token = ApiToken.objects.get(pk=actor.token_id)
+        token = ApiToken.objects.get(pk=actor.token_id or 0)
         return Credential(actor=actor, seen=seen, expires_at=token.expires_at)
-    user = get_user_model().objects.get(pk=actor.user_id)
+    user = get_user_model().objects.get(pk=actor.user_id or 0)
     return Credential(actor=actor, seen=seen, password_mark=user.get_session_auth_hash())
 
 
@@ -108,7 +108,7 @@ def _living_sessions(keys: set[str]) -> set[str]:
 def _changed(credential: Credential) -> Closing | None:
     if credential.actor.token_id is not None:
         return _token_changed(credential.actor)
-    user = get_user_model().objects.filter(pk=credential.actor.user_id, is_active=True).first()
+    user = get_user_model().objects.filter(pk=credential.actor.user_id or 0, is_active=True).first()
     if user is None:
         return Closing(SIGNED_OUT, "the account is switched off")
     if user.get_session_auth_hash() != credential.password_mark:
@@ -119,7 +119,7 @@ def _changed(credential: Credential) -> Closing | None:
 
 
 def _token_changed(actor: Actor) -> Closing | None:
-    token = ApiToken.objects.select_related("owner").filter(pk=actor.token_id).first()
+    token = ApiToken.objects.select_related("owner").filter(pk=actor.token_id or 0).first()
     if token is None or token.revoked_at is not None:
         return Closing(SIGNED_OUT, "the token was revoked")
     if not token.owner.is_active:

@@ -13,10 +13,11 @@ from typing import Any
 
 import structlog
 from asgiref.sync import sync_to_async
+from django.core.exceptions import DisallowedHost
 from django.core.handlers.asgi import ASGIRequest
 from django.http import HttpResponse
-from rest_framework.exceptions import MethodNotAllowed, NotAuthenticated
-from rest_framework.settings import api_settings
+from rest_framework.exceptions import MethodNotAllowed, NotAuthenticated, ParseError
+from rest_framework.views import APIView
 
 from tools_app.live import credentials
 from tools_app.live.credentials import Credential
@@ -48,7 +49,7 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
         request = ASGIRequest(scope, BytesIO())
         credential, filters, since = await sync_to_async(_open)(request)
     except Exception as error:
-        await _send_response(send, api_settings.EXCEPTION_HANDLER(error, {}))
+        await _send_response(send, APIView().get_exception_handler()(error, {}))
         return
     await send({"type": "http.response.start", "status": 200, "headers": HEADERS})
     subscriber = Subscriber(credential, filters)
@@ -66,7 +67,10 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
 def _open(request: ASGIRequest) -> tuple[Credential, EventFilters, int | None]:
     if request.method != "GET":
         raise MethodNotAllowed(request.method or "")
-    request.get_host()
+    try:
+        request.get_host()
+    except DisallowedHost:  # a page of another site whose name was made to point here
+        raise ParseError("This server does not answer to that name.") from None
     filters, since = filters_of(request.GET), since_of(request.GET, request.headers)
     credential = _credential(request)
     credential.actor.require(SCOPE)
