@@ -115,12 +115,10 @@ def list_tools(
     """Return one page of the tools the caller may use as ``agent``, by name.
 
     With ``all`` the others come too, with ``callable`` false and the reason; that needs the
-    scope policy:read. A search never finds what the caller may not see. Raises TokenScope,
-    Forbidden, UnknownAgent, AgentInactive and PolicyUnreadable.
+    scope policy:read instead of tools:read. A search never finds what the caller may not see.
+    Raises TokenScope, Forbidden, UnknownAgent, AgentInactive and PolicyUnreadable.
     """
-    actor.require("tools:read")
-    if all:
-        actor.require("policy:read")
+    actor.require("policy:read" if all else "tools:read")
     sight = _sight(actor, agent, provider, model, session)
     names = list(sight.known.tools) if all else sight.names()
     page = page_of_names(_matching(sight.known, names, q, category), cursor=cursor, limit=limit)
@@ -142,12 +140,15 @@ def tool_detail(
 ) -> ToolView:
     """Return one tool with the reason for or against it.
 
-    Raises UnknownTool, also for a tool the caller may not use unless it has policy:read.
+    Raises UnknownTool, also for a tool the caller may not use unless it may read or change
+    the policy.
     """
-    actor.require("tools:read")
+    actor.require_any("tools:read", "policy:write")
     sight = _sight(actor, agent, provider, model, session)
     is_known = name in sight.known.tools
-    if not is_known or not (actor.has("policy:read") or name in sight.names()):
+    if not is_known or not (
+        actor.has_any("policy:read", "policy:write") or name in sight.names()
+    ):
         raise UnknownTool(f"There is no tool {name[:200]!r}.")
     return sight.view(name)
 
