@@ -146,9 +146,7 @@ def tool_detail(
     actor.require_any("tools:read", "policy:write")
     sight = _sight(actor, agent, provider, model, session)
     is_known = name in sight.known.tools
-    if not is_known or not (
-        actor.has_any("policy:read", "policy:write") or name in sight.names()
-    ):
+    if not is_known or not (actor.has_any("policy:read", "policy:write") or name in sight.names()):
         raise UnknownTool(f"There is no tool {name[:200]!r}.")
     return sight.view(name)
 
@@ -215,14 +213,15 @@ def _tools(
 
 
 def _sight(actor: Actor, agent: str, provider: str, model: str, session: str) -> _Sight:
-    profile = resolve_agent(actor, agent)
+    profile, known = resolve_agent(actor, agent), catalogue()
     effective = effective_tools(
         agent=profile.slug if profile else "",
         provider=provider or (profile.provider if profile else ""),
         model=model or (profile.model if profile else ""),
         session=session,
+        offered=known.offered,
     )
-    return _Sight(actor=actor, known=catalogue(), effective=effective)
+    return _Sight(actor=actor, known=known, effective=effective)
 
 
 def _matching(known: Catalogue, names: list[str], q: str, category: str) -> list[str]:

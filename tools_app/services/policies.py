@@ -24,6 +24,7 @@ from tools_app.policy import (
     CompiledPolicy,
     DocumentWarning,
     EffectiveTools,
+    OfferedTool,
     Subject,
     check_document,
     compile_policy,
@@ -75,12 +76,21 @@ def subject_for(*, agent: str, provider: str = "", model: str = "", session: str
 
 
 def effective_tools(
-    *, agent: str, provider: str = "", model: str = "", session: str = ""
+    *,
+    agent: str,
+    provider: str = "",
+    model: str = "",
+    session: str = "",
+    offered: tuple[OfferedTool, ...] | None = None,
 ) -> EffectiveTools:
-    """Return what the policy gives this agent; every list is a view of it."""
+    """Return what the policy gives this agent; every list is a view of it.
+
+    ``offered`` is what a caller has read already, so that both rest on one state of the tools.
+    """
     subject = subject_for(agent=agent, provider=provider, model=model, session=session)
     with _fail_closed():
-        return current_policy().effective(subject, offered_tools())
+        tools = offered_tools() if offered is None else offered
+        return current_policy().effective(subject, tools)
 
 
 def decide(
