@@ -17,6 +17,7 @@ from tools_app.policy.layers import Layer, LayerBuilder
 from tools_app.policy.memory import RecentlyUsed
 from tools_app.policy.offers import Offer, offer_key
 from tools_app.policy.pipeline import LayerFilter, Rulebook
+from tools_app.policy.scopes import Scope
 from tools_app.policy.subjects import OfferedTool, Subject
 from tools_app.policy.tables import DEFAULT_TABLES, table_set
 
@@ -97,12 +98,25 @@ class CompiledPolicy:
 
         return self._effective.get((subject, known), evaluate)
 
-    def what_if(
-        self, document: Mapping[str, object], subject: Subject, offer: Offer
-    ) -> EffectiveTools:
-        """Evaluate another document under the same tables and switches; nothing is remembered."""
+    def agent_scope(self, agent_id: str) -> Scope | None:
+        """Give the scope of an agent, ``None`` when the document does not list it."""
+        return self._builder.agent(agent_id)
+
+    def what_if(self, document: Mapping[str, object], before: EffectiveTools) -> EffectiveTools:
+        """Ask the question of ``before`` of another document, under the same tables and switches.
+
+        Nothing is remembered; layers that the other document leaves alone are taken over.
+        """
+        known = {fitted.layer.scope: fitted for fitted in before.results}
+
+        def fit(layer: Layer, offer: Offer) -> LayerFilter:
+            fitted = known.get(layer.scope)
+            if fitted is not None and fitted.layer.has_rules_of(layer):
+                return fitted.fitted_to(layer)
+            return LayerFilter(layer, offer, self.rules)
+
         other = CompiledPolicy(document, version=self.version, rules=self.rules)
-        return other._evaluate(subject, offer, partial(LayerFilter, rules=self.rules))
+        return other._evaluate(before.subject, before.offer, fit)
 
     def explain(self, effective: EffectiveTools, tool_name: str) -> Explanation:
         """Explain a decision, or give the remembered explanation."""

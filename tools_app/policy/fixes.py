@@ -14,14 +14,12 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from tools_app.policy.decisions import Fix
-from tools_app.policy.document import schema_errors
 from tools_app.policy.edits import Edit, Path, apply_edits, format_path
 from tools_app.policy.pipeline import LayerFilter
 from tools_app.policy.scopes import (
     Entry,
     Origin,
     Scope,
-    agent_scopes,
     as_strings,
     dig,
     global_scope,
@@ -50,10 +48,12 @@ def find_fix(effective: EffectiveTools, tool_name: str) -> Fix | None:
     while queue:
         *_, change, state = heappop(queue)
         if _is_allowed(state, index) is wanted:
+            if state.policy.schema_error_count > allowed_errors:
+                continue
             return _fix(effective, index, *_pruned(effective, index, change, state))
         for step in _steps(state, index, wanted):
             tried += 1
-            after = _after(state, step, allowed_errors) if tried <= MAX_CHANGES_TRIED else None
+            after = _after(state, step) if tried <= MAX_CHANGES_TRIED else None
             if after is None:
                 continue
             longer = (*change, *step)
@@ -63,15 +63,13 @@ def find_fix(effective: EffectiveTools, tool_name: str) -> Fix | None:
     return None
 
 
-def _after(state: EffectiveTools, step: Change, allowed_errors: int) -> EffectiveTools | None:
-    """Evaluate the changed document; ``None`` when the change does not fit the schema."""
+def _after(state: EffectiveTools, step: Change) -> EffectiveTools | None:
+    """Evaluate the changed document; ``None`` when the change does not fit it."""
     try:
         document = apply_edits(state.policy.document, step)
     except ValueError:
         return None
-    if len(schema_errors(document, state.policy.rules.tables)) > allowed_errors:
-        return None
-    return state.policy.what_if(document, state.subject, state.offer)
+    return state.policy.what_if(document, state)
 
 
 def _pruned(
@@ -80,7 +78,7 @@ def _pruned(
     """Leave out edits that a later one made needless; give the rest and what it leads to."""
     for edit in change:
         rest = tuple(other for other in change if other is not edit)
-        state = _after(before, rest, before.policy.schema_error_count) if rest else None
+        state = _after(before, rest) if rest else None
         if state is not None and _is_allowed(state, index) is _is_allowed(after, index):
             return _pruned(before, index, rest, state)
     return change, after
@@ -146,7 +144,7 @@ class _Surroundings:
         self._subject = state.subject
         self._agent_id = state.subject.resolved_agent_id()
         self._global = global_scope(self._document)
-        self._agent = agent_scopes(self._document).get(self._agent_id or "")
+        self._agent = state.policy.agent_scope(self._agent_id) if self._agent_id else None
 
     def _scopes(self) -> list[Scope]:
         return [scope for scope in (self._agent, self._global) if scope is not None]

@@ -12,7 +12,8 @@ from tools_app.policy.scopes import (
     Entry,
     Origin,
     Scope,
-    agent_scopes,
+    agent_places,
+    agent_scope,
     as_strings,
     dig,
     entries_of,
@@ -44,6 +45,11 @@ class Layer:
     deny: tuple[Entry, ...] = ()
     droppable: bool = True
 
+    def has_rules_of(self, other: Layer) -> bool:
+        """Tell whether another layer has the same rules, written in the same places."""
+        mine = (self.label, self.allow, self.deny, self.droppable)
+        return mine == (other.label, other.allow, other.deny, other.droppable)
+
     @property
     def applies(self) -> bool:
         """Whether the layer has any rule at all."""
@@ -60,29 +66,51 @@ class LayerBuilder:
         self._document = document
         self._tables = tables
         self._global = global_scope(document)
-        self._agents = agent_scopes(document)
+        self._places = agent_places(document)
+        self._agents: dict[str, Scope] = {}
         self._memo: dict[Hashable, Layer] = {}
+        self._bundles: dict[Hashable, tuple[Layer, ...]] = {}
 
     def layers(self, subject: Subject) -> tuple[Layer, ...]:
         """Give all nine layers in pipeline order; those without rules are there but empty."""
         agent_id = subject.resolved_agent_id()
-        agent = self._agents.get(agent_id) if agent_id else None
+        agent = self.agent(agent_id) if agent_id else None
         by_provider = self._global.provider(subject.provider, subject.model)
         agent_provider = agent.provider(subject.provider, subject.model) if agent else None
-        prefix = f"agents.{agent_id}.tools" if agent_id else "agent tools"
         return (
-            self._profile("profile", "tools.profile", agent, self._global),
-            self._profile(
-                "provider_profile", "tools.byProvider.profile", agent_provider, by_provider
-            ),
-            self._rules("global", "tools.allow", self._global),
-            self._rules("provider", "tools.byProvider.allow", by_provider),
-            self._rules("agent", f"{prefix}.allow", agent),
-            self._rules("agent_provider", f"{prefix}.byProvider.allow", agent_provider),
+            *self._written(agent, agent_provider, by_provider),
             self._rules("group", "group tools.allow", chat_scope(self._document, subject)),
             self._sandbox(subject, agent),
             self._subagent(subject),
         )
+
+    def _written(
+        self, agent: Scope | None, agent_provider: Scope | None, by_provider: Scope | None
+    ) -> tuple[Layer, ...]:
+        """Give layers 1 to 6, which three places of the document settle."""
+        key = tuple(scope and scope.path for scope in (agent, agent_provider, by_provider))
+        layers = self._bundles.get(key)
+        if layers is None:
+            prefix = f"{agent.title}.tools" if agent else "agent tools"
+            provider_profile = "tools.byProvider.profile"
+            layers = (
+                self._profile("profile", "tools.profile", agent, self._global),
+                self._profile("provider_profile", provider_profile, agent_provider, by_provider),
+                self._rules("global", "tools.allow", self._global),
+                self._rules("provider", "tools.byProvider.allow", by_provider),
+                self._rules("agent", f"{prefix}.allow", agent),
+                self._rules("agent_provider", f"{prefix}.byProvider.allow", agent_provider),
+            )
+            layers = self._bundles.setdefault(key, layers)
+        return layers
+
+    def agent(self, agent_id: str) -> Scope | None:
+        """Give the scope of an agent, ``None`` when the document does not list it."""
+        scope = self._agents.get(agent_id)
+        if scope is None and agent_id in self._places:
+            scope = agent_scope(self._document, agent_id, self._places[agent_id])
+            scope = self._agents.setdefault(agent_id, scope)
+        return scope
 
     def _shared(self, key: Hashable, build: Callable[[], Layer]) -> Layer:
         layer = self._memo.get(key)
@@ -91,18 +119,15 @@ class LayerBuilder:
         return layer
 
     def _rules(self, step: str, label: str, scope: Scope | None) -> Layer:
-        if scope is None:
-            return Layer(scope=step, label=label)
-
         def build() -> Layer:
             return Layer(
                 scope=step,
                 label=label,
-                allow=tuple(scope.effective_allow()),
-                deny=tuple(scope.entries("deny")),
+                allow=tuple(scope.effective_allow()) if scope else (),
+                deny=tuple(scope.entries("deny")) if scope else (),
             )
 
-        return self._shared((step, label, scope.path), build)
+        return self._shared((step, scope and scope.path), build)
 
     def _profile(self, step: str, label: str, inner: Scope | None, outer: Scope | None) -> Layer:
         """Select a profile (the inner scope's, else the outer's) and extend it by alsoAllow."""
@@ -133,7 +158,7 @@ class LayerBuilder:
                 droppable=not self._tables.profiles_always_apply,
             )
 
-        key = (step, label, source and source.path, extra and extra.path)
+        key = (step, source and source.path, extra and extra.path)
         return self._shared(key, build)
 
     def _sandbox(self, subject: Subject, agent: Scope | None) -> Layer:

@@ -20,7 +20,7 @@ from tools_app.policy.names import (
 )
 from tools_app.policy.offers import Offer
 from tools_app.policy.pipeline import LayerFilter, Rulebook
-from tools_app.policy.scopes import Entry, Scope, agent_scopes, as_mapping, dig, tool_scopes
+from tools_app.policy.scopes import Entry, Scope, agent_places, as_mapping, dig, tool_scopes
 from tools_app.policy.subjects import OfferedTool, Subject
 from tools_app.policy.tables import PLUGINS_GROUP
 
@@ -187,7 +187,7 @@ class _Linter:
         if not self._has_tools:
             return
         builder = LayerBuilder(document, self._tables)
-        subjects = [Subject(), *(Subject(agent_id=key) for key in agent_scopes(document))]
+        subjects = [Subject(), *(Subject(agent_id=key) for key in agent_places(document))]
         seen = set()
         for subject in subjects:
             layer = builder.layers(subject)[0]

@@ -6,6 +6,7 @@ its layers; order matters only for which layer is named first and for the warnin
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
 from typing import Literal
 
@@ -78,6 +79,12 @@ class LayerFilter:
         self.kept = offer.live & ~self._deny.mask(offer)
         if self._allow and not self.ignored:
             self.kept &= self._allow.mask(offer) | self._implied_mask(offer)
+
+    def fitted_to(self, layer: Layer) -> LayerFilter:
+        """Give the same filter for another layer with the same rules."""
+        twin = copy(self)
+        twin.layer = layer
+        return twin
 
     def _implied_mask(self, offer: Offer) -> int:
         return offer.mask_of([APPLY_PATCH]) if self._allow.first(self._implied_by) else 0

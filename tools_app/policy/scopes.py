@@ -148,25 +148,33 @@ def global_scope(document: Mapping[str, object]) -> Scope:
     return Scope(name="global", path=("tools",), title="tools", raw=dig(document, "tools"))
 
 
-def agent_scopes(document: Mapping[str, object]) -> dict[str, Scope]:
-    """Index ``agents.list[].tools`` by normalised agent id; the first of equal ids counts."""
-    scopes: dict[str, Scope] = {}
+def agent_places(document: Mapping[str, object]) -> dict[str, int]:
+    """Index ``agents.list`` by normalised agent id; the first of equal ids counts."""
+    places: dict[str, int] = {}
     listed = dig(document, "agents").get("list")
     for index, agent in enumerate(listed if isinstance(listed, list | tuple) else ()):
         written = as_mapping(agent).get("id")
         agent_id = normalise_agent_id(written) if isinstance(written, str) else ""
-        if agent_id and agent_id not in scopes:
-            scopes[agent_id] = Scope(
-                name="agent",
-                path=("agents", "list", index, "tools"),
-                title=f"agents.{agent_id}",
-                raw=dig(agent, "tools"),
-            )
-    return scopes
+        if agent_id:
+            places.setdefault(agent_id, index)
+    return places
+
+
+def agent_scope(document: Mapping[str, object], agent_id: str, index: int) -> Scope:
+    """Give the scope of ``agents.list[index].tools``."""
+    listed = dig(document, "agents").get("list")
+    agent = listed[index] if isinstance(listed, list | tuple) else None
+    return Scope(
+        name="agent",
+        path=("agents", "list", index, "tools"),
+        title=f"agents.{agent_id}",
+        raw=dig(agent, "tools"),
+    )
 
 
 def tool_scopes(document: Mapping[str, object]) -> Iterator[Scope]:
     """Yield every scope under ``tools`` and ``agents``, each followed by those inside it."""
-    for scope in (global_scope(document), *agent_scopes(document).values()):
+    agents = (agent_scope(document, *place) for place in agent_places(document).items())
+    for scope in (global_scope(document), *agents):
         yield scope
         yield from scope.inner()
