@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 
 import structlog
 from django.conf import settings
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
 from tools_app.models import (
@@ -24,7 +24,7 @@ from tools_app.models import (
     WsTicket,
 )
 from tools_app.services import approvals, freezes
-from tools_app.services.queueing import RESEND_AFTER, wake_worker
+from tools_app.services.queueing import HARD_LIMIT_GRACE_S, RESEND_AFTER, wake_worker
 from tools_app.services.run_states import end_run
 from tools_app.services.sealing_log import purge_events_before, seal_log
 
@@ -32,6 +32,8 @@ log = structlog.get_logger(__name__)
 
 PURGE_CHUNK = 1000  # rows in one DELETE: other writers must get their turn
 LIMIT_USE_KEPT = timedelta(days=2)  # after its window: for whoever looks at yesterday's use
+# Past its deadline by this much, a run has lost its supervisor: the hard limit has struck.
+OVERDUE_AFTER = timedelta(seconds=2 * HARD_LIMIT_GRACE_S)
 TICKET_KEPT = timedelta(hours=1)
 
 
@@ -63,7 +65,9 @@ def end_abandoned() -> int:
     They are not run again: what the tool did before it died is unknown.
     """
     now = timezone.now()
-    dead = ToolRun.objects.filter(status=RunStatus.RUNNING, lease_expires_at__lte=now)
+    dead = ToolRun.objects.filter(status=RunStatus.RUNNING).filter(
+        Q(lease_expires_at__lte=now) | Q(deadline_at__lte=now - OVERDUE_AFTER)
+    )
     return sum(_end_abandoned(run) for run in dead.select_related("decision"))
 
 
