@@ -90,6 +90,13 @@ SECRET_PATTERNS: tuple[Pattern, ...] = (
         ["k_live_", "k_test_"],
     ),
     _pattern(
+        "openjarvis_token",
+        "critical",
+        "API token of this product",
+        r"\bojw_[0-9A-Za-z]{1,16}_[\w-]{16,128}",
+        ["ojw_"],
+    ),
+    _pattern(
         "slack_token",
         "high",
         "Slack token",

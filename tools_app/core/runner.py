@@ -8,6 +8,7 @@ whoever has such processes hands the executor a runner of its own.
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from contextvars import copy_context
@@ -22,6 +23,8 @@ from tools_app.core.errors import (
     ToolTimeout,
 )
 from tools_app.core.tool import BaseTool
+
+logger = logging.getLogger(__name__)
 
 MAX_PARALLEL_CALLS = 256  # threads that wait cost little; this only stops a runaway
 
@@ -109,6 +112,7 @@ def _run_in_thread(
         return outcome[0]
     if failure:
         raise failure_of(failure[0]) from failure[0]
+    logger.warning("gave up on '%s'; its thread goes on until the tool returns", tool.tool_id)
     if cancel is not None and cancel.is_cancelled:
         waited = time.monotonic() - started
         raise ToolCancelled(f"cancelled after {waited:.3g} s")

@@ -7,6 +7,7 @@ no environment is consulted, time and size are limited.
 
 from __future__ import annotations
 
+import codecs
 import os
 import re
 import threading
@@ -17,7 +18,7 @@ from dataclasses import dataclass, replace
 
 import httpx2
 
-from tools_app.core.cancellation import deadline_in
+from tools_app.core.cancellation import deadline_in, remaining_seconds
 from tools_app.core.errors import ToolError
 from tools_app.core.redaction import is_secret_name, redact_text
 from tools_app.guards.addresses import Address
@@ -43,6 +44,12 @@ _BECOMES_GET = frozenset({301, 302, 303})
 _RESERVED_HEADERS = frozenset(
     {"accept-encoding", "connection", "content-length", "expect", "host", "keep-alive", "te"}
     | {"trailer", "transfer-encoding", "upgrade", "proxy-connection"}
+)
+_CHARSET = re.compile(r"charset\s{0,4}=\s{0,4}\"?([\w.:-]{1,40})", re.IGNORECASE)
+# Python knows more codecs: some are no charsets, and decoding punycode takes quadratic time.
+_CHARSET_FAMILIES = (
+    *("ascii", "big5", "cp", "euc", "gb", "hz", "iso2022", "iso8859", "johab", "koi8", "latin"),
+    *("mac", "shift_jis", "tis", "utf"),
 )
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}\Z")
 _HEADER_VALUE = re.compile(r"[\t\x20-\x7e\x80-\xff]{0,8192}\Z")
@@ -97,11 +104,10 @@ class Fetched:
 
     def text(self) -> str:
         """Return the body as text: in the declared charset, unknown bytes replaced."""
-        declared = re.search(r"charset\s*=\s*\"?([\w.:-]{1,40})", self.header("content-type"))
-        try:
-            return self.body.decode(declared.group(1) if declared else "utf-8", "replace")
-        except (LookupError, ValueError):
-            return self.body.decode("utf-8", "replace")
+        declared = _CHARSET.search(self.header("content-type"))
+        return self.body.decode(
+            _known_charset(declared.group(1)) if declared else "utf-8", "replace"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +188,11 @@ class NetworkGuard:
         headers.update(request.headers)
         headers["Accept-Encoding"] = "gzip, deflate"
         prepared = httpx2.Request(
-            request.method, request.target.url, headers=headers, content=request.body or None
+            request.method,
+            request.target.url,
+            headers=headers,
+            content=request.body or None,
+            extensions={"timeout": {"pool": remaining_seconds()}},
         )
         try:
             response = self._current_transport().handle_request(prepared)
@@ -202,6 +212,15 @@ class NetworkGuard:
                 self._transport = CheckedTransport(self._checked_addresses)
                 self._transport_pid = os.getpid()
             return self._transport
+
+
+def _known_charset(name: str) -> str:
+    """Return a charset that is safe to decode, UTF-8 for any other name."""
+    try:
+        codec = codecs.lookup(name).name.replace("-", "")
+    except LookupError:
+        return "utf-8"
+    return name if codec.startswith(_CHARSET_FAMILIES) else "utf-8"
 
 
 def _checked_method(method: str) -> str:

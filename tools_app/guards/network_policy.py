@@ -20,6 +20,7 @@ METADATA_HOSTS = frozenset(
     {"metadata.google.internal", "metadata.google.com", "metadata.goog", "instance-data"}
 )
 MAX_URL_CHARACTERS = 8192
+RESOLVE_TIMEOUT_S = 10.0  # where the call itself has no deadline
 _HOST_NAME = re.compile(r"(?!.*\.\.)[a-z0-9_-][a-z0-9._-]{0,252}\Z")
 _HOST_ENTRY = re.compile(r"[a-z0-9_.:*-]{1,253}\Z")
 _UNSAFE = re.compile(r"[\x00-\x20\x7f\\]")
@@ -206,7 +207,8 @@ def system_resolver(host: str, port: int) -> list[str]:
 
     thread = threading.Thread(target=work, name="resolve", daemon=True)
     thread.start()
-    thread.join(remaining_seconds())
+    remaining = remaining_seconds()
+    thread.join(RESOLVE_TIMEOUT_S if remaining is None else remaining)
     if thread.is_alive():
         raise ResolutionFailed(f"resolving host '{host}' timed out")
     if failures:

@@ -57,8 +57,9 @@ class _CheckedBackend(httpcore2.SyncBackend):
         addresses = self._check_host(host, port)
         for index, address in enumerate(addresses):
             try:
+                share = _within_deadline(timeout, shared_by=len(addresses) - index)
                 stream = super().connect_tcp(
-                    str(address), port, _within_deadline(timeout), local_address, socket_options
+                    str(address), port, share, local_address, socket_options
                 )
             except (httpcore2.ConnectError, httpcore2.ConnectTimeout):
                 if index + 1 == len(addresses):
@@ -105,11 +106,12 @@ class _TimedStream(httpcore2.NetworkStream):
         return self._inner.get_extra_info(info)
 
 
-def _within_deadline(timeout: float | None) -> float | None:
-    """Return the time an operation has; raises ReadTimeout when the call's time is over."""
+def _within_deadline(timeout: float | None, *, shared_by: int = 1) -> float | None:
+    """Return the time one of so many operations has; raises ReadTimeout when none is left."""
     remaining = remaining_seconds()
     if remaining is None:
         return timeout
     if remaining <= 0:
         raise httpcore2.ReadTimeout("the request's time is over")
-    return remaining if timeout is None else min(timeout, remaining)
+    share = remaining / shared_by
+    return share if timeout is None else min(timeout, share)

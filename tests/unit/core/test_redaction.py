@@ -78,6 +78,7 @@ SECRET_TEXTS = [
     "sk-proj-abcdefghijklmnop_qrstuv-wxyz",
     "sk-ant-api03-abcdefghijklmnopqrstuvwxyz",
     "AKIAIOSFODNN7EXAMPLE",
+    "ojw_0123456789ab_" + "a1" * 20,
     "ghp_" + "a1" * 18,
     "github_pat_" + "a1" * 15,
     "sk_live_" + "a1" * 10,

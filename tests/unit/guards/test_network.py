@@ -471,6 +471,14 @@ def test_text_is_read_in_its_charset() -> None:
         assert opened(server).fetch("GET", server.url()).text() == "\ufffd"
 
 
+@pytest.mark.parametrize("name", ["punycode", "idna", "unicode_escape", "hex", "rot13", "zlib"])
+def test_a_codec_that_is_no_charset_is_not_used(name: str) -> None:
+    body = b"\\u0041" + b"a" * 100_000
+    answer = Answer(body=body, headers={"Content-Type": f"text/x; charset={name}"})
+    with http_server(lambda _: answer) as server:
+        assert opened(server).fetch("GET", server.url()).text() == body.decode()
+
+
 def test_a_server_that_does_not_answer_is_given_up() -> None:
     release = threading.Event()
 
