@@ -1,0 +1,65 @@
+"""The embedded queue: kombu's folder of messages, written so that no reader sees half of one.
+
+kombu 5.6's filesystem transport opens a message under its final name and then writes it, and
+treats its exchange tables alike. A worker that polls in between reads an empty file, fails to
+decode it and stops. Here every file appears complete, by renaming it into place.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+from kombu.transport import TRANSPORT_ALIASES, filesystem
+from kombu.utils.json import dumps, loads
+
+
+def _write_whole(path: Path, value: object) -> None:
+    """Put ``value`` as JSON at ``path`` in one step."""
+    unfinished = path.with_name(f".{uuid.uuid4()}.part")
+    try:
+        unfinished.write_text(dumps(value), encoding="utf-8")
+        os.replace(unfinished, path)
+    except OSError as error:
+        unfinished.unlink(missing_ok=True)
+        raise filesystem.ChannelError(f"Cannot write {path}") from error
+
+
+class Channel(filesystem.Channel):
+    """A channel whose messages and exchange tables are never half-written."""
+
+    def _put(self, queue: str, payload: object, **kwargs: Any) -> None:
+        name = f"{round(monotonic() * 1000)}_{uuid.uuid4()}.{queue}.msg"
+        _write_whole(Path(self.data_folder_out) / name, payload)
+
+    def _queue_bind(self, exchange: str, routing_key: str, pattern: str, queue: str) -> None:
+        bound = [routing_key or "", pattern or "", queue or ""]
+        self.control_folder.mkdir(exist_ok=True)
+        path = self._exchange_file(exchange)
+        with self._table_lock():
+            table = loads(path.read_text(encoding="utf-8")) if path.exists() else []
+            if bound not in [list(row) for row in table]:
+                _write_whole(path, [bound, *table])
+
+    @contextmanager
+    def _table_lock(self) -> Iterator[None]:
+        with (self.control_folder / "tables.lock").open("a") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
+
+
+class Transport(filesystem.Transport):
+    """kombu's filesystem transport with :class:`Channel`."""
+
+    Channel = Channel
+
+
+def use() -> None:
+    """Make ``filesystem://`` mean this transport in the present process."""
+    TRANSPORT_ALIASES["filesystem"] = f"{__name__}:Transport"
