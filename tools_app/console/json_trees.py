@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 MAX_NODES = 300
+MAX_LINES = 20  # of one string before the rest is folded
+MAX_CHARACTERS = 2000
 OPEN_DEPTH = 2  # levels that start unfolded
 
 
@@ -17,6 +19,7 @@ class Node:
     kind: str  # "object" | "array" | "string" | "number" | "word" | "cut"
     key: str | None = None
     text: str = ""
+    rest: str = ""
     count: int = 0
     is_open: bool = False
     children: list[Node] = field(default_factory=list)
@@ -54,7 +57,18 @@ class _Builder:
 
 def _scalar(value: object, key: str | None) -> Node:
     if isinstance(value, str):
-        return Node("string", key, value)
+        cut = _cut_at(value)
+        return Node("string", key, value[:cut], value[cut:])
     if value is None or isinstance(value, bool):
         return Node("word", key, json.dumps(value))
     return Node("number", key, json.dumps(value))
+
+
+def _cut_at(text: str) -> int:
+    end = 0
+    for _line in range(MAX_LINES):
+        newline = text.find("\n", end)
+        if newline < 0:
+            return min(len(text), MAX_CHARACTERS)
+        end = newline + 1
+    return min(end, MAX_CHARACTERS)

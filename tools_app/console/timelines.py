@@ -31,6 +31,14 @@ WORDS: dict[str, str | Promise] = {
     "run.interrupted": _("interrupted"),
     "run.finished": _("ended"),
 }
+# What of a step's details stands beside its name.
+NOTES: dict[str, tuple[str, ...]] = {
+    "run.decided": ("summary",),
+    "approval.decided": ("approval_status", "grant_scope", "comment"),
+    "run.cancel_requested": ("reason",),
+    "run.refused": ("outcome",),
+    "run.finished": ("status", "outcome"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,13 +78,7 @@ def timeline_rows(run: ToolRun, steps: Sequence[TimelineStep]) -> list[TimelineR
 
 
 def _note(step: TimelineStep) -> str:
-    keys = ("effect", "decision", "status", "comment", "reason")
-    if step.kind == "run.decided":
-        keys = ("effect", "summary")
-    elif step.kind == "run.finished":
-        keys = ("status", "outcome")
-    elif not step.kind.startswith("approval."):
-        return ""
+    keys = NOTES.get(step.kind, ())
     return " · ".join(str(step.detail[key]) for key in keys if step.detail.get(key))
 
 

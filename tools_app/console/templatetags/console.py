@@ -94,9 +94,7 @@ def words() -> SafeString:
 @register.simple_tag
 def icon(name: str) -> SafeString:
     """Draw one icon of the sprite; it is decoration, the word beside it carries the meaning."""
-    return format_html(
-        '<svg class="icon" aria-hidden="true" focusable="false"><use href="#i-{}"/></svg>', name
-    )
+    return format_html('<svg class="icon" aria-hidden="true"><use href="#i-{}"/></svg>', name)
 
 
 # --- states ----------------------------------------------------------------------------------
@@ -115,6 +113,13 @@ def decision_chip(effect: str, summary: str = "", decision_id: object = None) ->
     }
 
 
+@register.filter
+def reason(summary: str) -> SafeString:
+    """Write a decision's summary without the effect it begins with: the chip says that."""
+    effect, dash, rest = summary.partition(" — ")
+    return visible_text(rest if dash and effect in DECISIONS else summary)
+
+
 @register.simple_tag
 def status_chip(status: str) -> SafeString:
     """Draw a state as icon and word."""
@@ -129,10 +134,10 @@ def moment(context: template.Context, value: datetime | None) -> SafeString:
         return mark_safe("–")
     style = _times(context)
     return format_html(
-        '<time datetime="{}" title="{}" data-times="{}">{}</time>',
-        value.astimezone(UTC).isoformat(),
+        '<time datetime="{}" title="{}"{}>{}</time>',
+        value.astimezone(UTC).isoformat(timespec="milliseconds"),
         moments.exact(value, style),
-        style.mode,
+        mark_safe(" data-ago") if style.mode == moments.RELATIVE else "",
         moments.written(value, style),
     )
 
@@ -305,7 +310,13 @@ def first_call(context: template.Context) -> str:
 
 
 @register.inclusion_tag("console/parts/field.html")
-def field(bound: BoundField, wide: bool = False) -> dict[str, object]:
+def filter_field(bound: BoundField, wide: bool = False) -> dict[str, object]:
+    """Draw one field of a filter, where nothing is required and nobody says so."""
+    return field(bound) | {"wide": wide, "is_filter": True}
+
+
+@register.inclusion_tag("console/parts/field.html")
+def field(bound: BoundField) -> dict[str, object]:
     """Draw one form field: label above, help below, the error beside it."""
     described = [f"{bound.id_for_label}-help"] if bound.help_text else []
     attributes: dict[str, object] = {}
@@ -314,7 +325,7 @@ def field(bound: BoundField, wide: bool = False) -> dict[str, object]:
         attributes["aria-invalid"] = "true"
     if described:
         attributes["aria-describedby"] = " ".join(described)
-    return {"bound": bound, "widget": bound.as_widget(attrs=attributes), "wide": wide}
+    return {"bound": bound, "widget": bound.as_widget(attrs=attributes)}
 
 
 @register.inclusion_tag("console/parts/error_summary.html")

@@ -13,7 +13,7 @@ export function keepTimes() {
 // The ages of data that is no longer live stop counting: they would claim to know.
 function tick() {
   if (document.documentElement.dataset.staleSince) return;
-  for (const place of document.querySelectorAll('time[data-times="relative"]')) {
+  for (const place of document.querySelectorAll('time[data-ago]')) {
     place.textContent = relative(new Date(place.dateTime) - Date.now());
   }
 }
