@@ -50,6 +50,4 @@ def use_link(uid: str, token: str) -> User | None:
     if user is None:
         return None
     unchanged = get_user_model().objects.filter(pk=user.pk, last_login=user.last_login)
-    if user.last_login is None:
-        unchanged = get_user_model().objects.filter(pk=user.pk, last_login__isnull=True)
     return user if unchanged.update(last_login=timezone.now()) else None
