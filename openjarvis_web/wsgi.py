@@ -14,7 +14,6 @@ django.setup(set_prefix=False)
 from django.conf import settings  # noqa: E402
 from django.core.handlers.wsgi import WSGIHandler  # noqa: E402
 
-
 PROBES = frozenset(("/healthz", "/readyz", "/metrics"))
 
 
