@@ -19,6 +19,8 @@ from typing import Any
 from kombu.transport import TRANSPORT_ALIASES, filesystem
 from kombu.utils.json import dumps, loads
 
+DRAIN_SECONDS = 0.2
+
 
 def _write_whole(path: Path, value: object) -> None:
     """Put ``value`` as JSON at ``path`` in one step."""
@@ -58,6 +60,10 @@ class Transport(filesystem.Transport):
     """kombu's filesystem transport with :class:`Channel`."""
 
     Channel = Channel
+
+    def drain_events(self, connection: Any, timeout: float | None = None) -> None:
+        """Return at least every ``DRAIN_SECONDS``: a worker sees in between whether to stop."""
+        super().drain_events(connection, timeout=DRAIN_SECONDS)
 
 
 def use() -> None:

@@ -7,6 +7,7 @@ and dies with the supervisor however that ends.
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 import select
@@ -53,6 +54,7 @@ class Supervisor:
     def run(self) -> None:
         """Start everything and return when everything has stopped."""
         adopt_orphans()
+        gc.freeze()  # what is loaded stays: children need not copy its pages to count references
         self._listen_for_signals()
         while not self._signals:
             self._start_due()

@@ -46,6 +46,9 @@ class Command(BaseCommand):
         from openjarvis_web.processes.supervisor import Supervisor
 
         Supervisor(roles).run()
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(0)  # all is stopped; taking a large program apart would take another second
 
 
 def web_role() -> dict[str, Callable[[], None]]:
