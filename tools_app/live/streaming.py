@@ -21,6 +21,7 @@ from tools_app.selectors.events import events_after
 from tools_app.services.events import latest_seq
 
 BACKLOG_PAGE = 500
+BACKLOG_ATTEMPTS = 3  # a queue that overflows while we read the table is read from the table
 
 
 async def frames(
@@ -45,8 +46,12 @@ async def frames(
         if since is None:
             # What happened between hello and joining is after the number the reader was told.
             subscriber.sent_seq = head
-        async for page in _backlog(subscriber):
-            yield page
+        for _ in range(BACKLOG_ATTEMPTS):
+            subscriber.start_over()
+            async for page in _backlog(subscriber):
+                yield page
+            if not subscriber.has_dropped:
+                break
         subscriber.sent_seq = max(subscriber.sent_seq, joined_at)
         async for frame in _live(subscriber, heartbeat_s):
             follower.counters.frames_sent += 1

@@ -21,10 +21,10 @@ class Subscriber:
         self.credential = credential
         self.filters = filters
         self.joined: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        self.has_dropped = False  # the queue overflowed since the last frame
         self.sent_seq = 0  # the newest event handed to the socket, or known not to be its
         self._seen_seq = 0  # the newest event the follower offered
         self._queue: deque[Encoded] = deque()
-        self._has_dropped = False
         self.sender: asyncio.Task[None] | None = None
         self._closing: Closing | None = None
         self._ready = asyncio.Event()
@@ -39,11 +39,21 @@ class Subscriber:
             if len(self._queue) >= QUEUE_LIMIT:
                 dropped += len(self._queue)
                 self._queue.clear()
-                self._has_dropped = True
+                self.has_dropped = True
             self._queue.append(item)
         if self._queue:
             self._ready.set()
         return dropped
+
+    def start_over(self) -> None:
+        """Forget what is queued or was dropped; the caller reads it from the table instead."""
+        self._queue.clear()
+        self.has_dropped = False
+
+    @property
+    def queued(self) -> int:
+        """How many events wait to be sent."""
+        return len(self._queue)
 
     def wants(self, item: Encoded) -> bool:
         """Whether the reader asked for this event and may see it."""
@@ -66,7 +76,7 @@ class Subscriber:
 
     def heartbeat(self) -> Heartbeat:
         """Return a sign of life, which also says how far the reader is."""
-        if not self._queue and not self._has_dropped:
+        if not self._queue and not self.has_dropped:
             self.sent_seq = max(self.sent_seq, self._seen_seq)
         return Heartbeat(self.sent_seq)
 
@@ -79,8 +89,8 @@ class Subscriber:
             return None
         if self._closing is not None:
             return self._closing
-        if self._has_dropped:
-            self._has_dropped = False
+        if self.has_dropped:
+            self.has_dropped = False
             return Resync(self.sent_seq)
         items = tuple(item for item in self._queue if item.seq > self.sent_seq)
         self._queue.clear()
