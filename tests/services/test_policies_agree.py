@@ -7,11 +7,15 @@ import re
 
 import pytest
 
-from tests.builders import make_agent, make_tool, publish_policy
+from tests.builders import make_agent, make_token_actor, make_tool, publish_policy
+from tools_app.models import ToolRun
 from tools_app.policy.tables import TABLE_SETS
 from tools_app.selectors.tools import list_tools, openai_functions, prompt_text, visible_names
 from tools_app.services import policies
 from tools_app.services.access import SYSTEM
+from tools_app.services.errors import DeniedByPolicy
+from tools_app.services.running import RunRequest, run_tool
+from tools_app.services.tool_sync import sync_tools
 
 pytestmark = pytest.mark.django_db
 
@@ -22,7 +26,8 @@ PLUGIN = {"tickets_open": "tickets", "tickets_close": "tickets", "weather": "wea
 AGENTS = ("main", "coding", "support")
 PROVIDERS = ("", "openai", "anthropic")
 ENTRIES = (
-    *CORE, *PLUGIN, "tickets", "*", "sessions_*", "w*", "*_search", "bash", "nonsense",
+    *CORE, *PLUGIN, "http_request", "tickets", "*", "sessions_*", "w*", "*_search", "bash",
+    "nonsense",
     *TABLE_SETS["default"].groups, "group:plugins",
 )  # fmt: skip
 PROFILES = tuple(TABLE_SETS["default"].profiles)
@@ -82,3 +87,31 @@ def test_lists_and_dispatch_agree_for_a_hundred_random_policies(catalogue, seed:
         for name in rnd.sample((*CORE, *PLUGIN), 2):
             decision = policies.decide(tool_name=name, **as_whom)
             assert (decision.effect != "deny") is (name in dispatched)
+
+
+CALLS = {
+    "calculator": {"expression": "2+2"},
+    "think": {"thought": "…"},
+    "file_read": {"path": "/nowhere"},
+    "http_request": {"url": "https://example.org/"},
+}
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_call_is_refused_by_policy_exactly_when_the_tool_is_not_listed(seed: int) -> None:
+    rnd = random.Random(1000 + seed)  # noqa: S311
+    for slug in AGENTS:
+        make_agent(slug)
+    sync_tools()
+    for _ in range(10):
+        publish_policy(random_policy(rnd))
+        agent = rnd.choice(AGENTS)
+        token = make_token_actor(agent=agent)
+        listed = set(visible_names(token))
+        for name in listed & {"calculator", "think"}:
+            outcome = run_tool(RunRequest(actor=token, tool_name=name, arguments=CALLS[name]))
+            assert outcome.run.status == "succeeded"
+        for name in set(CALLS) - listed:
+            with pytest.raises(DeniedByPolicy) as refusal:
+                run_tool(RunRequest(actor=token, tool_name=name, arguments=CALLS[name]))
+            assert ToolRun.objects.get(pk=refusal.value.extra["run"]).outcome == "denied_by_policy"
