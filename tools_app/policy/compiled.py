@@ -16,10 +16,10 @@ from tools_app.policy.explaining import decide, explain
 from tools_app.policy.layers import Layer, LayerBuilder
 from tools_app.policy.memory import RecentlyUsed
 from tools_app.policy.offers import Offer, offer_key
-from tools_app.policy.pipeline import LayerFilter, Rulebook
+from tools_app.policy.pipeline import LayerFilter, Rulebook, rulebook
 from tools_app.policy.scopes import Scope
 from tools_app.policy.subjects import OfferedTool, Subject
-from tools_app.policy.tables import DEFAULT_TABLES, table_set
+from tools_app.policy.tables import DEFAULT_TABLES
 
 MAX_SUBJECTS = 4096  # results kept; one takes a few kB
 MAX_EXPLANATIONS = 1024  # a refused call repeats; its explanation takes milliseconds to find
@@ -215,19 +215,16 @@ def compile_policy(
     *,
     version: int,
     tables: str = DEFAULT_TABLES,
-    drop_plugin_only_allow: bool = True,
+    drop_plugin_only_allow: bool | None = None,
     apply_patch_implied_by: Literal["exec", "write"] = "exec",
 ) -> CompiledPolicy:
     """Make a document ready for decisions; what has the wrong type in it counts as absent.
 
     ``drop_plugin_only_allow``: an allow list that names no offered core tool is put out of force,
-    as OpenClaw did in February 2026; off, such a list really leaves nothing else (fails closed).
+    as OpenClaw did in February 2026; off, such a list really leaves nothing else. By default the
+    table set says: those of OpenClaw drop, ours fails closed.
     ``apply_patch_implied_by``: the tool whose permission brings ``apply_patch`` along. Raises
     ``ValueError`` for an unknown table set. Check documents from people by ``check_document``.
     """
-    rules = Rulebook(
-        tables=table_set(tables),
-        drop_plugin_only_allow=drop_plugin_only_allow,
-        apply_patch_implied_by=apply_patch_implied_by,
-    )
+    rules = rulebook(tables, drop_plugin_only_allow, apply_patch_implied_by)
     return CompiledPolicy(document, version=version, rules=rules)

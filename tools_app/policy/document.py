@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from tools_app.policy.edits import Path, format_path
 from tools_app.policy.lint import DocumentWarning, lint
 from tools_app.policy.names import normalise_agent_id
-from tools_app.policy.pipeline import Rulebook
+from tools_app.policy.pipeline import rulebook
 from tools_app.policy.subjects import OfferedTool
-from tools_app.policy.tables import DEFAULT_TABLES, TableSet, table_set
+from tools_app.policy.tables import DEFAULT_TABLES, TableSet
 
 MAX_ENTRIES = 1000  # per list: far above any real list, far below what slows a page down
 MAX_ENTRY_LENGTH = 200
@@ -77,14 +77,14 @@ def check_document(
     *,
     tools: Sequence[OfferedTool] = (),
     tables: str = DEFAULT_TABLES,
-    drop_plugin_only_allow: bool = True,
+    drop_plugin_only_allow: bool | None = None,
 ) -> Checked:
     """Check any JSON value as a policy document.
 
     Warnings are looked for only when there are no errors. With ``tools``, entries are also held
     against what is offered now. Raises ``ValueError`` only for an unknown table set.
     """
-    rules = Rulebook(tables=table_set(tables), drop_plugin_only_allow=drop_plugin_only_allow)
+    rules = rulebook(tables, drop_plugin_only_allow)
     check = _Check(rules.tables)
     check.document(document)
     warnings = check.not_used

@@ -155,7 +155,7 @@ class LayerBuilder:
                 scope=step,
                 label=named,
                 allow=(*listed, *(extra.entries("alsoAllow") if extra else ())),
-                droppable=not self._tables.profiles_always_apply,
+                droppable=not self._tables.fails_closed,
             )
 
         key = (step, source and source.path, extra and extra.path)

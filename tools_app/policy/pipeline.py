@@ -15,7 +15,7 @@ from tools_app.policy.layers import Layer
 from tools_app.policy.matching import Match, Matcher
 from tools_app.policy.names import WILDCARD
 from tools_app.policy.offers import Offer
-from tools_app.policy.tables import PLUGINS_GROUP, TableSet
+from tools_app.policy.tables import PLUGINS_GROUP, TableSet, table_set
 
 APPLY_PATCH = "apply_patch"
 
@@ -35,8 +35,24 @@ class Rulebook:
     """The fixed part of an evaluation: tables and the two switches that releases disagree on."""
 
     tables: TableSet
-    drop_plugin_only_allow: bool = True
+    drop_plugin_only_allow: bool
     apply_patch_implied_by: Literal["exec", "write"] = "exec"
+
+
+def rulebook(
+    tables: str,
+    drop_plugin_only_allow: bool | None = None,
+    apply_patch_implied_by: Literal["exec", "write"] = "exec",
+) -> Rulebook:
+    """Find the tables; ``None`` leaves the dropping of lists to them. Raises ``ValueError``."""
+    found = table_set(tables)
+    return Rulebook(
+        tables=found,
+        drop_plugin_only_allow=(
+            not found.fails_closed if drop_plugin_only_allow is None else drop_plugin_only_allow
+        ),
+        apply_patch_implied_by=apply_patch_implied_by,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -110,15 +110,15 @@ class TableSet:
 
     ``groups`` and ``profiles`` map a name to its members; profile members may be groups, and an
     empty profile restricts nothing. ``voice_excludes`` are tools never offered to the ``voice``
-    channel. With ``profiles_always_apply`` a profile stays in force even when none of its tools
-    exists here, so a narrow profile cannot turn into "everything".
+    channel. With ``fails_closed`` a profile or an allow list stays in force even when it names no
+    tool offered here, so a narrow policy cannot turn into "everything".
     """
 
     name: str
     groups: Mapping[str, Members]
     profiles: Mapping[str, Members]
     voice_excludes: frozenset[str] = field(default_factory=frozenset)
-    profiles_always_apply: bool = False
+    fails_closed: bool = False
 
     def expand(self, name: str) -> Members:
         """Give the members of a normalised group name, or the name itself."""
@@ -136,14 +136,14 @@ def _table_set(
     profiles: dict[str, Members],
     *,
     voice_excludes: frozenset[str] = frozenset(),
-    profiles_always_apply: bool = False,
+    fails_closed: bool = False,
 ) -> TableSet:
     return TableSet(
         name=name,
         groups=MappingProxyType(groups),
         profiles=MappingProxyType(profiles),
         voice_excludes=voice_excludes,
-        profiles_always_apply=profiles_always_apply,
+        fails_closed=fails_closed,
     )
 
 
@@ -154,7 +154,7 @@ TABLE_SETS: Mapping[str, TableSet] = MappingProxyType(
             "2026.2.26", _LATER_GROUPS, _LATER_PROFILES, voice_excludes=frozenset({"tts"})
         ),
         DEFAULT_TABLES: _table_set(
-            DEFAULT_TABLES, _GROUPS | _OWN_GROUPS, _OWN_PROFILES, profiles_always_apply=True
+            DEFAULT_TABLES, _GROUPS | _OWN_GROUPS, _OWN_PROFILES, fails_closed=True
         ),
     }
 )

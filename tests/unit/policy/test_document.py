@@ -184,14 +184,14 @@ def test_aliases_and_repeated_entries_are_told():
 
 def test_an_ignored_allow_list_is_told():
     assert ("allow_list_ignored", "tools.allow", ("ghost",)) in found(
-        {"tools": {"allow": ["ghost"]}}
+        {"tools": {"allow": ["ghost"]}}, tables="2026.2.22"
     )
-    closed = found({"tools": {"allow": ["ghost"]}}, drop_plugin_only_allow=False)
+    closed = found({"tools": {"allow": ["ghost"]}})
     assert [code for code, _, _ in closed] == ["unknown_entry"]
 
 
 def test_a_list_ignored_only_for_strangers_is_told():
-    checked = check_document(agent(allow=["cron"]), tools=TOOLS)
+    checked = check_document(agent(allow=["cron"]), tools=TOOLS, tables="2026.2.22")
     (warning,) = checked.warnings
     assert (warning.code, warning.path) == ("allow_list_ignored", "agents.list[0].tools.allow")
     assert "not owners" in warning.message
