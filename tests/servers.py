@@ -56,8 +56,11 @@ def postgres_programs() -> Path | None:
 
 
 @contextmanager
-def postgres_server() -> Iterator[str]:
-    """Run a PostgreSQL server; give its ``DATABASE_URL``. Raises ``NotAvailable``."""
+def postgres_server(*, fsync: bool = False) -> Iterator[str]:
+    """Run a PostgreSQL server; give its ``DATABASE_URL``. Raises ``NotAvailable``.
+
+    Without ``fsync`` it is quick, and loses what it holds when the machine stops.
+    """
     programs = postgres_programs()
     if programs is None:
         raise NotAvailable("PostgreSQL is not installed; its package is named postgresql")
@@ -76,7 +79,7 @@ def postgres_server() -> Iterator[str]:
         )
         serve = [*as_user, str(programs / "postgres"), "-D", str(folder / "data")]
         serve += ["-p", str(port), "-c", f"unix_socket_directories={folder}"]
-        serve += ["-c", "listen_addresses=127.0.0.1", "-c", "fsync=off"]
+        serve += ["-c", "listen_addresses=127.0.0.1", "-c", f"fsync={'on' if fsync else 'off'}"]
         ready = [str(programs / "pg_isready"), "-q", "-h", "127.0.0.1", "-p", str(port)]
         with _running(serve, lambda: subprocess.run(ready, check=False).returncode == 0):
             yield f"postgres://openjarvis@127.0.0.1:{port}/postgres"

@@ -39,15 +39,12 @@ def main() -> int:
 
 def measure_shape(name: str, cases: Sequence[str], effort: Effort) -> list[Figures]:
     """Start the product in one shape, run the cases one after the other, and stop it."""
-    shape = SHAPES[name]()
-    try:
-        figures = []
+    figures = []
+    with SHAPES[name]() as shape:
         for case in cases:
             print(f"measuring {name}: {case}", file=sys.stderr, flush=True)
             shape.settle()
             figures.append(CASES[case](shape, effort))
-    finally:
-        shape.close()
     _add_ratios(figures)
     return figures
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import urllib.request
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
@@ -12,7 +11,8 @@ from typing import Any
 import orjson
 
 from tests.bench import listeners, load
-from tests.bench.shapes import ROOT, Shape
+from tests.bench.shapes import HOST, Shape
+from tests.product import ROOT
 
 RUN_CALCULATOR = "/api/v1/tools/calculator/execute"
 EXPRESSION = orjson.dumps({"arguments": {"expression": "2+2"}}).decode()
@@ -96,39 +96,37 @@ class Instrument:
 
 def floor(shape: Shape, effort: Effort) -> Figures:
     """The same server answering a constant: the health check, which reads and writes nothing."""
-    return _measure(shape, effort, "floor", _request(shape, "GET", "/healthz"))
+    return _measure(shape, effort, "floor", _request("GET", "/healthz"))
 
 
 def execute(shape: Shape, effort: Effort) -> Figures:
     """A governed call of the calculator: token, policy, schema, durable run row and event."""
-    token = shape.token("bench-execute", "tools:execute", agent="main")
-    request = _request(shape, "POST", RUN_CALCULATOR, token, EXPRESSION)
+    token = shape.product.token("bench-execute", "tools:execute", agent="main")
+    request = _request("POST", RUN_CALCULATOR, token, EXPRESSION)
     return _measure(shape, effort, "execute", request)
 
 
 def refused(shape: Shape, effort: Effort) -> Figures:
     """The same call by an agent whose profile denies it; recorded like any other attempt."""
-    token = shape.token("bench-refused", "tools:execute", agent="support")
-    request = _request(shape, "POST", RUN_CALCULATOR, token, EXPRESSION)
+    token = shape.product.token("bench-refused", "tools:execute", agent="support")
+    request = _request("POST", RUN_CALCULATOR, token, EXPRESSION)
     return _measure(shape, effort, "refused", request, status=403)
 
 
 def effective_list(shape: Shape, effort: Effort) -> Figures:
     """The list of the tools that one agent may use."""
-    token = shape.token("bench-list", "tools:read", agent="coding")
-    return _measure(shape, effort, "list", _request(shape, "GET", "/api/v1/tools", token))
+    token = shape.product.token("bench-list", "tools:read", agent="coding")
+    return _measure(shape, effort, "list", _request("GET", "/api/v1/tools", token))
 
 
 def fan_out(shape: Shape, effort: Effort) -> Figures:
     """Governed calls at a fixed rate, each event delivered to every socket."""
-    reader = shape.token("bench-reader", "tools:read", "audit")
-    caller = shape.token("bench-caller", "tools:execute", agent="main")
+    reader = shape.product.token("bench-reader", "tools:read", "audit")
+    caller = shape.product.token("bench-caller", "tools:execute", agent="main")
     paths = [f"/ws/events/?ticket={_ticket(shape, reader)}" for _ in range(effort.sockets)]
-    request = _request(shape, "POST", RUN_CALCULATOR, caller, EXPRESSION)
-    source = Instrument(
-        load, _plan(shape, effort, request, connections=8, warm_up_s=0.0, rate=EVENTS_PER_S)
-    )
-    ears = Instrument(listeners, listeners.Plan(host=shape.host, port=shape.port, paths=paths))
+    request = _request("POST", RUN_CALCULATOR, caller, EXPRESSION)
+    source = Instrument(load, _plan(shape, effort, request, warm_up_s=0.0, rate=EVENTS_PER_S))
+    ears = Instrument(listeners, listeners.Plan(host=HOST, port=shape.product.port, paths=paths))
     try:
         source.wait_until_ready()
         ears.wait_until_ready()
@@ -240,12 +238,12 @@ def _measured(found: dict[str, Any]) -> load.Measured:
 def _plan(shape: Shape, effort: Effort, request: str, **extra: Any) -> load.Plan:
     values = {"connections": effort.connections, "status": 200, **extra}
     return load.Plan(
-        host=shape.host, port=shape.port, request=request, seconds=effort.seconds, **values
+        host=HOST, port=shape.product.port, request=request, seconds=effort.seconds, **values
     )
 
 
-def _request(shape: Shape, method: str, path: str, token: str = "", body: str = "") -> str:
-    lines = [f"{method} {path} HTTP/1.1", f"Host: {shape.host}:{shape.port}"]
+def _request(method: str, path: str, token: str = "", body: str = "") -> str:
+    lines = [f"{method} {path} HTTP/1.1", f"Host: {HOST}"]
     if token:
         lines.append(f"Authorization: Bearer {token}")
     if body:
@@ -254,11 +252,5 @@ def _request(shape: Shape, method: str, path: str, token: str = "", body: str = 
 
 
 def _ticket(shape: Shape, token: str) -> str:
-    request = urllib.request.Request(
-        f"http://{shape.host}:{shape.port}/api/v1/ws-tickets",
-        method="POST",
-        data=b"",
-        headers={"Authorization": f"Bearer {token}"},
-    )
-    with urllib.request.urlopen(request, timeout=10) as answer:  # noqa: S310  (ours)
-        return str(orjson.loads(answer.read())["ticket"])
+    answer = shape.product.send("POST", "/api/v1/ws-tickets", token=token)
+    return str(answer.json["ticket"])
