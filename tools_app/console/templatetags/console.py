@@ -177,7 +177,7 @@ def visible_text(value: object) -> SafeString:
 @register.inclusion_tag("console/parts/text_warnings.html")
 def text_warnings(value: object) -> dict[str, object]:
     """Say how much of a text is hidden, and which host names may not be what they seem."""
-    text = str(value or "")
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return {"hidden": visible.hidden_count(text), "hosts": visible.host_warnings(text)}
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.conf import settings
 from django.contrib.auth import login
 from django.contrib.auth.forms import AuthenticationForm
@@ -26,6 +28,10 @@ class SignInForm(AuthenticationForm):
         "invalid_login": _("Name or password is wrong. Capital letters matter in both."),
         "inactive": _("This account is switched off. Ask an admin."),
     }
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["username"].label = _("User name")
 
 
 class SignIn(LoginView):
