@@ -29,7 +29,8 @@ def database_settings(url: str, default_file: Path) -> dict[str, Any]:
     """Return one entry of ``DATABASES``; raises ``BadSetting`` for a URL we cannot serve."""
     if not url:
         url = f"sqlite:///{default_file}"
-    if url.partition("://")[0] not in SCHEMES:
+    scheme, separator, _ = url.partition("://")
+    if not separator or scheme not in SCHEMES:
         raise BadSetting("DATABASE_URL", FORM)
     try:
         config: dict[str, Any] = environ.Env.db_url_config(url)

@@ -44,7 +44,9 @@ SECRET_KEY = env.secret("OPENJARVIS_SECRET_KEY") or kept_secret_key(
 )
 if len(SECRET_KEY) < 32:
     raise BadSetting("OPENJARVIS_SECRET_KEY", "must have at least 32 characters")
-SECRET_KEY_FALLBACKS: list[str] = []
+SECRET_KEY_FALLBACKS = [
+    key.strip() for key in env.secret("OPENJARVIS_OLD_SECRET_KEYS").split(",") if key.strip()
+]
 OPENJARVIS_ADMIN_USERNAME = env.text("OPENJARVIS_ADMIN_USERNAME", "admin")
 OPENJARVIS_ADMIN_PASSWORD = env.secret("OPENJARVIS_ADMIN_PASSWORD")
 OPENJARVIS_ALLOW_SELF_APPROVAL = env.flag("OPENJARVIS_ALLOW_SELF_APPROVAL")
