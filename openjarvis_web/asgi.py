@@ -23,7 +23,6 @@ from openjarvis_web.threads import WorkerThreads  # noqa: E402
 from openjarvis_web.wsgi import application as wsgi_application  # noqa: E402
 from tools_app.live import follower, sse  # noqa: E402
 from tools_app.live.routing import websocket_urlpatterns  # noqa: E402
-from tools_app.services.recording import RECORDER  # noqa: E402
 
 STREAM_PATH = "/api/v1/events/stream"
 
@@ -62,11 +61,9 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
 async def lifespan(receive: Receive, send: Send) -> None:
     """Start and stop what lives as long as the web process."""
     await receive()
-    RECORDER.start()
     await follower.start()
     await send({"type": "lifespan.startup.complete"})
     await receive()
     await follower.stop()
     threads.close()
-    RECORDER.stop()
     await send({"type": "lifespan.shutdown.complete"})

@@ -19,7 +19,7 @@ from tests.builders import (
     tools_offered,
     work_off,
 )
-from tests.parallel import in_background
+from tests.parallel import at_once, in_background
 from tests.sample_tools import Echo, Fetch, Hang, Send
 from tools_app.models import Approval, ApprovalStatus, Event, Freeze, RunStatus, ToolRun
 from tools_app.selectors.freezes import freeze_detail, list_freezes
@@ -34,7 +34,6 @@ from tools_app.services.freezes import (
     extend_freeze,
     lift_freeze,
 )
-from tools_app.services.recording import RECORDER
 from tools_app.services.running import execute_claimed, run_tool
 
 pytestmark = pytest.mark.django_db
@@ -113,19 +112,13 @@ def test_new_runs_are_refused_with_reason_and_end(actor, frozen, stopped, free):
         assert echo(actor, **free).result.success
 
 
-@pytest.mark.parametrize("grouped", [False, True])
 @pytest.mark.django_db(transaction=True)
-def test_refused_calls_are_counted(actor, boss, grouped):
+def test_refused_calls_are_counted_also_when_they_come_at_once(actor, boss):
     made = freeze()
-    if grouped:
-        RECORDER.start()
-    try:
-        for _ in range(3):
-            with pytest.raises(Frozen):
-                echo(actor, agent="support")
-    finally:
-        RECORDER.stop()
-    assert freeze_detail(boss, made.pk).refused_count == 3
+    refused = at_once(9, lambda _: echo(actor, agent="support"))
+
+    assert {type(error) for error in refused} == {Frozen}
+    assert freeze_detail(boss, made.pk).refused_count == 9
 
 
 # --- what is open ----------------------------------------------------------------------------

@@ -1,9 +1,10 @@
 """Step 7 of a run: its row and its event are committed before the answer leaves.
 
-Many threads of a web process finish runs at once, and SQLite has one writer. So one thread of
-the process writes for all of them (group commit): it takes what has gathered, stores it in one
-transaction, and lets the callers go. Where that thread was not started (commands, workers,
-tests) the caller writes itself, in the transaction it is in.
+Many threads of a web process finish runs at once, and SQLite has one writer. So they share
+transactions (group commit): while one caller writes, the records of the others gather, and the
+next one writes them all. A thread of its own for writing was tried; it costs every record two
+switches between threads, also where nobody shares. Inside a transaction the caller's record is
+part of it.
 """
 
 from __future__ import annotations
@@ -13,11 +14,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from queue import Empty, SimpleQueue
 from typing import Any
 from uuid import UUID
 
-import structlog
 from django.db import connection, transaction
 from django.db.models import F
 
@@ -25,8 +24,6 @@ from tools_app.models import Event, Freeze, SealedPayload, ToolRun
 from tools_app.services import events
 from tools_app.services.row_writer import RowWriter
 from tools_app.services.run_facts import run_data
-
-log = structlog.get_logger(__name__)
 
 MAX_BATCH = 200  # records in one transaction; 32 callers rarely gather more than 16
 
@@ -43,94 +40,77 @@ class Record:
 
 @dataclass(slots=True)
 class _Waiting:
-    """A record whose caller waits; ``stored`` is held until the record is committed."""
+    """A record on its way; its caller waits for ``turn``, to find it stored or to be the writer."""
 
     record: Record
-    stored: threading.Lock = field(default_factory=threading.Lock)
+    turn: threading.Lock = field(default_factory=threading.Lock)
+    is_stored: bool = False
     error: BaseException | None = None
 
 
 class Recorder:
-    """Stores the records of all threads of this process in shared transactions."""
+    """Stores the records of all threads of this process in shared transactions.
+
+    The first caller writes its record at once. Those that come meanwhile gather; when it is
+    done, the first of them writes for all of them.
+    """
 
     def __init__(self) -> None:
-        self._queue: SimpleQueue[_Waiting | None] = SimpleQueue()
-        self._thread: threading.Thread | None = None
-
-    @property
-    def is_running(self) -> bool:
-        """Whether somebody would take a record from the queue."""
-        return self._thread is not None and self._thread.is_alive()
-
-    def start(self) -> None:
-        """Start the writing thread; starting twice is no error."""
-        if not self.is_running:
-            self._thread = threading.Thread(target=self._write, name="recorder", daemon=True)
-            self._thread.start()
-
-    def stop(self) -> None:
-        """Store what was handed over and end the thread."""
-        if self._thread is not None and self._thread.is_alive():
-            self._queue.put(None)
-            self._thread.join()
-        self._thread = None
+        self._lock = threading.Lock()
+        self._gathered: list[_Waiting] = []
+        self._is_writing = False
 
     def store(self, record: Record) -> None:
         """Return when the record is committed; raises what the database raised."""
-        waiting = _Waiting(record)
-        waiting.stored.acquire()
-        self._queue.put(waiting)
-        waiting.stored.acquire()
-        if waiting.error is not None:
-            raise waiting.error
+        own = _Waiting(record)
+        with self._lock:
+            self._gathered.append(own)
+            is_first, self._is_writing = not self._is_writing, True
+            own.turn.acquire()
+        if not is_first:
+            own.turn.acquire()
+        if not own.is_stored:
+            self._write_gathered()
+        if own.error is not None:
+            raise own.error
 
-    def _write(self) -> None:
+    def _write_gathered(self) -> None:
+        """Write what has gathered, this caller's own record first, and pass the turn on."""
+        with self._lock:
+            batch, self._gathered = self._gathered[:MAX_BATCH], self._gathered[MAX_BATCH:]
         try:
-            while batch := self._gather():
-                self._store_batch(batch)
+            _write_batch(batch)
         finally:
-            connection.close()
+            for waiting in batch:
+                waiting.is_stored = True
+                waiting.turn.release()
+            with self._lock:
+                if self._gathered:
+                    self._gathered[0].turn.release()
+                else:
+                    self._is_writing = False
 
-    def _gather(self) -> list[_Waiting]:
-        """Wait for one record and take what is there besides; empty when it is time to end."""
-        first = self._queue.get()
-        if first is None:
-            return []
-        batch = [first]
-        while len(batch) < MAX_BATCH:
-            try:
-                waiting = self._queue.get_nowait()
-            except Empty:
-                break
-            if waiting is None:
-                self._queue.put(None)  # end after this batch
-                break
-            batch.append(waiting)
-        return batch
 
-    def _store_batch(self, batch: list[_Waiting]) -> None:
-        try:
-            write_records([waiting.record for waiting in batch])
-        except BaseException as error:
-            if len(batch) > 1:  # one bad record must not take its neighbours with it
-                for waiting in batch:
-                    self._store_batch([waiting])
-                return
+def _write_batch(batch: Sequence[_Waiting]) -> None:
+    try:
+        write_records([waiting.record for waiting in batch])
+    except BaseException as error:
+        if len(batch) > 1:  # one bad record must not take its neighbours with it
+            for waiting in batch:
+                _write_batch([waiting])
+        else:
             batch[0].error = error
-            connection.close_if_unusable_or_obsolete()
-        for waiting in batch:
-            waiting.stored.release()
 
 
-RECORDER = Recorder()
+_recorder = Recorder()
 
 
 def store(record: Record) -> None:
     """Store one record and return when it is committed, or when the caller's transaction has it."""
-    if RECORDER.is_running and not connection.in_atomic_block:
-        RECORDER.store(record)
-    else:
+    if connection.in_atomic_block:
         write_records([record])
+    else:
+        _recorder.store(record)
 
 
 def write_records(records: Sequence[Record]) -> None:
