@@ -55,7 +55,10 @@ def configure_logs(*, level: str, as_json: bool) -> dict[str, Any]:
             "django.request": {"level": "ERROR"},  # a 4xx is the client's business, and a row
             "django_structlog": {"level": "ERROR"},
             # Routine of the libraries; their warnings stay.
+            "celery.app.trace": {"level": "WARNING"},
             "celery.beat": {"level": "WARNING"},
+            "celery.worker.consumer.connection": {"level": "WARNING"},
+            "celery.worker.strategy": {"level": "WARNING"},
             "django_celery_beat": {"level": "WARNING"},
             "kombu.connection": {"level": "ERROR"},  # "no hostname": a folder has none
             "uvicorn": {"level": "WARNING"},

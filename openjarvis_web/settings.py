@@ -184,16 +184,10 @@ CELERY_BEAT_SCHEDULE = {
     }
 }
 CELERY_TASK_IGNORE_RESULT = True  # the row of a run is its result
+CELERY_RESULT_EXPIRES = None
 CELERY_TASK_SERIALIZER = "json"
 CELERY_ACCEPT_CONTENT = ["json"]
 CELERY_TIMEZONE = "UTC"
-CELERY_BEAT_SCHEDULE = {
-    "housekeeping": {
-        "task": "tools_app.housekeeping",
-        "schedule": 5.0,  # seconds
-        "options": {"expires": 10.0},  # ticks that piled up while nobody took them are pointless
-    }
-}
 CELERY_BEAT_SCHEDULER = "django_celery_beat.schedulers:DatabaseScheduler"
 CELERY_WORKER_CONCURRENCY = OPENJARVIS_WORKERS
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
