@@ -98,7 +98,7 @@ def _unsaved_run(**columns: Any) -> ToolRun:
     )
     if columns:
         raise TypeError(f"a run has no columns {sorted(columns)}")
-    return ToolRun(*values)
+    return ToolRun(*values)  # type: ignore[misc]  # the plugin takes the tuple for the first column
 
 
 def sealed_arguments(
