@@ -40,6 +40,12 @@ def exact(moment: datetime, style: TimeStyle) -> str:
     return f"{moment.astimezone(style.zone):%Y-%m-%d %H:%M:%S} {style.zone_name}"
 
 
+def clock(moment: datetime, style: TimeStyle) -> str:
+    """Return the time of day in the style's zone: "14:02:11.4"."""
+    local = moment.astimezone(style.zone)
+    return f"{local:%H:%M:%S}.{local.microsecond // 100_000}"
+
+
 def written(moment: datetime, style: TimeStyle, *, now: datetime | None = None) -> str:
     """Return the moment in the style: "3 min ago", or date and time in its zone."""
     if style.mode == RELATIVE:

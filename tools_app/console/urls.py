@@ -6,6 +6,7 @@ from tools_app.console.views import (
     agents,
     frame,
     freezing,
+    live,
     overview,
     policy,
     runs,
@@ -18,6 +19,7 @@ app_name = "console"
 
 urlpatterns = [
     path("", overview.overview, name="overview"),
+    path("live/", live.live, name="live"),
     path("runs/", runs.runs, name="runs"),
     path("runs/<uuid:run_id>/", runs.run, name="run"),
     path("runs/<uuid:run_id>/output/", runs.run_output, name="run-output"),

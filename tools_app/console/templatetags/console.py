@@ -142,6 +142,20 @@ def moment(context: template.Context, value: datetime | None) -> SafeString:
     )
 
 
+@register.simple_tag(takes_context=True)
+def clock_time(context: template.Context, value: datetime | None) -> SafeString:
+    """Write the time of day to a tenth of a second, with the exact time on hover."""
+    if value is None:
+        return mark_safe("<time></time>")
+    style = _times(context)
+    return format_html(
+        '<time datetime="{}" title="{}">{}</time>',
+        value.astimezone(UTC).isoformat(timespec="milliseconds"),
+        moments.exact(value, style),
+        moments.clock(value, style),
+    )
+
+
 def _times(context: template.Context) -> moments.TimeStyle:
     request: HttpRequest | None = context.get("request")
     return times_of(request) if request is not None else moments.TimeStyle(moments.UTC)

@@ -1,28 +1,35 @@
-// The event log as a stream: WebSocket first, polling when sockets do not get through.
+// The event log as a stream: WebSocket, else server-sent events, else polling.
 //
 // Dispatches on itself
 //   "state"   detail {state: live | connecting | reconnecting | polling | offline, seconds}
 //   "events"  detail {events: […]}   in order, each event once
-//   "resync"  detail {after}         the server dropped events after this one for being slow to read
-//   "stale" and "fresh"              two heartbeats are missing, or the stream is whole again
+//   "stale"   detail {since}         two heartbeats are missing; nothing was heard since then
+//   "fresh"                          the stream is whole again
 // `query` is a list of [name, value] filters: type (repeatable), agent, tool, run.
 // Every event carries `seq`; what was seen already is dropped, so a resumed stream never repeats.
+// When the server says it dropped events because we read too slowly, the stream is opened anew
+// after the last event seen: the log has them all.
 
 const BACK_OFF_S = [0.5, 1, 2, 4, 8, 15];
 const POLL_MS = 2000;
 const POLL_PAGE = 500;
-const TRIES_BEFORE_POLLING = 2;
+const POLLS_BEFORE_STREAMS = 10;
+const SOCKET_TRIES = 2;
 const SIGNED_OUT = 4001;
 const RIGHTS_CHANGED = 4003;
+const ADDRESSES = {
+  socket: "/ws/events/",
+  sent: "/api/v1/events/stream",
+  poll: "/api/v1/events",
+};
 
 export class EventFeed extends EventTarget {
-  constructor({ since, query = [], socketPath = "/ws/events/", pollPath = "/api/v1/events" }) {
+  constructor({ since, query = [] }) {
     super();
-    Object.assign(this, { seq: since, query, socketPath, pollPath });
+    Object.assign(this, { seq: since, query, heardAt: new Date() });
     this.heartbeatMs = 3000;
     this.failures = 0;
-    this.isStale = false;
-    this.isStopped = false;
+    Object.assign(this, { isStale: false, isStopped: false, isPolling: false, isOffline: false });
   }
 
   start() {
@@ -39,7 +46,7 @@ export class EventFeed extends EventTarget {
     clearTimeout(this.watchdog);
     clearTimeout(this.retry);
     clearInterval(this.countdown);
-    this.socket?.close();
+    this.stream?.close();
   }
 
   #resume() {
@@ -48,48 +55,75 @@ export class EventFeed extends EventTarget {
   }
 
   #retryNow() {
-    if (this.isStopped || this.socket?.readyState === WebSocket.OPEN) return;
+    if (this.isStopped || this.isPolling || this.stream?.readyState === WebSocket.OPEN) return;
     clearTimeout(this.retry);
     this.#connect();
   }
 
   #connect() {
     clearInterval(this.countdown);
-    const url = new URL(this.socketPath, location.href);
+    if (this.failures < SOCKET_TRIES) this.#openSocket();
+    else if (this.failures === SOCKET_TRIES) this.#openSentEvents();
+    else this.#poll();
+  }
+
+  #address(name, parameters = this.query) {
+    const url = new URL(ADDRESSES[name], location.href);
+    url.search = new URLSearchParams([...parameters, ["since", this.seq]]);
+    return url;
+  }
+
+  #openSocket() {
+    const url = this.#address("socket");
     url.protocol = url.protocol.replace("http", "ws");
-    url.search = new URLSearchParams([...this.query, ["since", this.seq]]);
     const socket = new WebSocket(url);
-    this.socket = socket;
+    this.stream = socket;
     this.#watch(socket);
     socket.onmessage = (message) => this.#receive(socket, JSON.parse(message.data));
     socket.onclose = (event) => this.#lost(socket, event.code);
   }
 
+  #openSentEvents() {
+    const source = new EventSource(this.#address("sent"));
+    this.stream = source;
+    this.#watch(source);
+    const receive = (type, text) => this.#receive(source, { type, ...JSON.parse(text) });
+    source.onmessage = ({ data }) => {
+      this.#receive(source, { type: "events", events: [JSON.parse(data)] });
+    };
+    for (const type of ["hello", "heartbeat", "resync", "closing"]) {
+      source.addEventListener(type, ({ data }) => receive(type, data));
+    }
+    source.onerror = () => this.#lost(source, 0);
+  }
+
   // A network that swallows packets closes nothing: silence itself is the sign.
-  #watch(socket) {
+  #watch(stream) {
     clearTimeout(this.watchdog);
     this.watchdog = setTimeout(() => {
       this.#stale();
-      socket.close();
-      this.#lost(socket, 0);
+      this.#lost(stream, 0);
     }, this.heartbeatMs * 2 + 500);
   }
 
-  #receive(socket, frame) {
-    if (socket !== this.socket) return;
-    this.#watch(socket);
+  #receive(stream, frame) {
+    if (stream !== this.stream) return;
+    this.heardAt = new Date();
+    this.#watch(stream);
     if (frame.type === "hello") {
       this.heartbeatMs = (frame.heartbeat_s ?? 3) * 1000;
-      this.failures = 0;
       this.#tell("live");
     } else if (frame.type === "events") {
+      this.failures = 0;
       this.#deliver(frame.events);
     } else if (frame.type === "heartbeat") {
+      this.failures = 0;
       this.seq = Math.max(this.seq, frame.seq); // all that passed the filters up to here was sent
       this.#fresh();
     } else if (frame.type === "resync") {
-      this.#emit("resync", { after: frame.after });
-      socket.close();
+      this.#lost(stream, 0);
+    } else if (frame.type === "closing") {
+      this.#lost(stream, frame.code);
     }
   }
 
@@ -102,9 +136,10 @@ export class EventFeed extends EventTarget {
     this.#fresh();
   }
 
-  #lost(socket, code) {
-    if (socket !== this.socket || this.isStopped) return;
-    this.socket = null;
+  #lost(stream, code) {
+    if (stream !== this.stream || this.isStopped) return;
+    this.stream = null;
+    stream.close();
     clearTimeout(this.watchdog);
     if (code === SIGNED_OUT || code === RIGHTS_CHANGED) {
       this.stop();
@@ -112,12 +147,11 @@ export class EventFeed extends EventTarget {
       return;
     }
     this.failures += 1;
-    if (this.failures > TRIES_BEFORE_POLLING) this.#poll();
-    else this.#waitThenConnect("reconnecting");
+    this.#waitThenConnect("reconnecting");
   }
 
   #waitThenConnect(state) {
-    const base = BACK_OFF_S[Math.min(this.failures, BACK_OFF_S.length) - 1] ?? 0.5;
+    const base = BACK_OFF_S[Math.min(this.failures, BACK_OFF_S.length) - 1] ?? BACK_OFF_S[0];
     const until = Date.now() + base * 1000 * (0.8 + Math.random() * 0.4);
     const tick = () => this.#tell(state, Math.max(0, Math.ceil((until - Date.now()) / 1000)));
     tick();
@@ -125,44 +159,59 @@ export class EventFeed extends EventTarget {
     this.retry = setTimeout(() => this.#connect(), until - Date.now());
   }
 
-  // Asks the same log over plain HTTP; every tenth answer gives the socket another chance.
+  // Asks the same log over plain HTTP; from time to time the streams get another chance, and at
+  // once when the server is back.
   async #poll() {
-    let rounds = 0;
-    while (!this.isStopped) {
-      try {
-        const events = await this.#page();
-        this.#tell("polling");
-        this.#deliver(events);
-        rounds = events.length === POLL_PAGE ? rounds : rounds + 1;
-        if (events.length === POLL_PAGE) continue;
-      } catch {
-        this.#stale();
-        this.#waitThenConnect("offline");
-        return;
-      }
-      if (rounds === 10) {
-        this.failures = TRIES_BEFORE_POLLING;
-        this.#connect();
-        return;
-      }
-      await new Promise((done) => setTimeout(done, POLL_MS));
+    this.isPolling = true;
+    const isReached = await this.#pollForAWhile(this.isOffline ? 1 : POLLS_BEFORE_STREAMS);
+    this.isPolling = false;
+    if (this.isStopped) return;
+    this.isOffline = !isReached;
+    if (isReached) {
+      this.failures = 0;
+      this.#connect();
+    } else {
+      this.failures += 1;
+      this.#stale();
+      this.#waitThenConnect("offline");
     }
   }
 
+  async #pollForAWhile(rounds) {
+    for (let round = 0; round < rounds; round += 1) {
+      if (round > 0) await new Promise((done) => setTimeout(done, POLL_MS));
+      let events;
+      do {
+        try {
+          events = await this.#page();
+        } catch {
+          return false;
+        }
+        if (this.isStopped) return true;
+        this.heardAt = new Date();
+        this.#tell("polling");
+        this.#deliver(events);
+      } while (events.length === POLL_PAGE);
+    }
+    return true;
+  }
+
   async #page() {
-    const place = [["since", this.seq], ["limit", POLL_PAGE]];
-    const search = new URLSearchParams([...this.query, ...place]);
-    const answer = await fetch(`${this.pollPath}?${search}`, { credentials: "same-origin" });
+    // Where a stream takes a filter several times, the list of events takes it with commas.
+    const types = this.query.filter(([name]) => name === "type").map(([, value]) => value);
+    const others = this.query.filter(([name]) => name !== "type");
+    const query = [...others, ["limit", POLL_PAGE]];
+    if (types.length) query.push(["type", types.join(",")]);
+    const answer = await fetch(this.#address("poll", query), { credentials: "same-origin" });
     if (answer.status === 401 || answer.status === 403) location.reload();
     if (!answer.ok) throw new Error(String(answer.status));
-    const body = await answer.json();
-    return body.events ?? body.items ?? body.results ?? [];
+    return (await answer.json()).items;
   }
 
   #stale() {
     if (this.isStale) return;
     this.isStale = true;
-    this.#emit("stale", {});
+    this.#emit("stale", { since: this.heardAt });
   }
 
   #fresh() {
