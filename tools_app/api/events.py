@@ -21,6 +21,16 @@ from tools_app.services.events import event_json
 
 READS_EVENTS = ("tools:read", "tools:execute", "policy:read", "approvals", "agents", "audit")
 COME_BACK_MS = 1000
+SERVER_SENT = {
+    "type": "object",
+    "description": "One message; data is an event as JSON, id its seq.",
+    "properties": {
+        "id": {"type": "string"},
+        "event": {"type": "string"},
+        "data": {"type": "string"},
+        "retry": {"type": "integer"},
+    },
+}
 
 
 def event_list(actor: Actor, query: dict[str, Any], *, run_id: Any = None) -> dict[str, Any]:
@@ -75,7 +85,7 @@ class EventStream(Endpoint):
             OpenApiParameter("tool", str),
             OpenApiParameter("run", OpenApiTypes.UUID),
         ],
-        responses={(200, "text/event-stream"): OpenApiTypes.STR},
+        responses={(200, "text/event-stream"): SERVER_SENT},
     )
     def get(self, request: Request) -> HttpResponse:
         """Follow the log."""
