@@ -19,8 +19,6 @@ from typing import Any
 from kombu.transport import TRANSPORT_ALIASES, filesystem
 from kombu.utils.json import dumps, loads
 
-DRAIN_SECONDS = 0.2
-
 
 def _write_whole(path: Path, value: object) -> None:
     """Put ``value`` as JSON at ``path`` in one step."""
@@ -61,9 +59,12 @@ class Transport(filesystem.Transport):
 
     Channel = Channel
 
+    longest_drain_s: float | None = None  # a worker looks in between whether it is to stop
+
     def drain_events(self, connection: Any, timeout: float | None = None) -> None:
-        """Return at least every ``DRAIN_SECONDS``: a worker sees in between whether to stop."""
-        super().drain_events(connection, timeout=DRAIN_SECONDS)
+        """Deliver one message; raises ``socket.timeout`` when none comes in time."""
+        limits = [s for s in (timeout, self.longest_drain_s) if s is not None]
+        super().drain_events(connection, timeout=min(limits, default=None))
 
 
 def use() -> None:

@@ -10,7 +10,10 @@ from celery.concurrency import prefork, solo  # noqa: F401
 from celery.platforms import SecurityWarning
 from django.conf import settings
 
+from openjarvis_web import file_queue
 from openjarvis_web.celery import app
+
+DRAIN_SECONDS = 0.2  # Celery's 2 s would be most of the time we have to stop
 
 
 def run_worker() -> None:
@@ -34,6 +37,7 @@ def run_ticker() -> None:
 
 
 def _consume(queue: str, *options: str) -> None:
+    file_queue.Transport.longest_drain_s = DRAIN_SECONDS
     # Celery warns about root because a pickled message could run anything; ours are JSON.
     warnings.simplefilter("ignore", SecurityWarning)
     app.worker_main(
