@@ -19,7 +19,12 @@ from tools_app.services.access import actor_for_user
 PLACES: Sequence[tuple[str, str | Promise, str, frozenset[str]]] = (
     ("overview", _("Overview"), "overview", frozenset()),
     ("live", _("Live"), "live", frozenset()),
-    ("approvals", _("Approvals"), "approvals", frozenset({"approval"})),
+    (
+        "approvals",
+        _("Approvals"),
+        "approvals",
+        frozenset({"approvals-history", "approvals-remembered"}),
+    ),
     ("runs", _("Runs"), "runs", frozenset({"run", "decision"})),
     ("policy", _("Policy"), "policy", frozenset()),
     ("agents", _("Agents"), "agents", frozenset({"agent", "agent-new"})),

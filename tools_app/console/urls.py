@@ -4,6 +4,7 @@ from django.urls import path
 
 from tools_app.console.views import (
     agents,
+    approvals,
     frame,
     freezing,
     live,
@@ -20,6 +21,25 @@ app_name = "console"
 urlpatterns = [
     path("", overview.overview, name="overview"),
     path("live/", live.live, name="live"),
+    path("approvals/", approvals.approvals, name="approvals"),
+    path("approvals/history/", approvals.approvals_history, name="approvals-history"),
+    path("approvals/history.csv", approvals.approvals_export, name="approvals-export"),
+    path("approvals/remembered/", approvals.approvals_remembered, name="approvals-remembered"),
+    path("approvals/remembered/<int:grant_id>/", approvals.grant_revoke, name="grant-revoke"),
+    path("approvals/<uuid:approval_id>/card/", approvals.approval_card, name="approval-card"),
+    path(
+        "approvals/<uuid:approval_id>/approve/",
+        approvals.approval_approve,
+        name="approval-approve",
+    ),
+    path("approvals/<uuid:approval_id>/deny/", approvals.approval_deny, name="approval-deny"),
+    path("approvals/<uuid:approval_id>/extend/", approvals.approval_extend, name="approval-extend"),
+    path(
+        "approvals/<uuid:approval_id>/ask-again/",
+        approvals.approval_ask_again,
+        name="approval-ask-again",
+    ),
+    path("approve/<uuid:approval_id>/", approvals.approval, name="approval"),
     path("runs/", runs.runs, name="runs"),
     path("runs/<uuid:run_id>/", runs.run, name="run"),
     path("runs/<uuid:run_id>/output/", runs.run_output, name="run-output"),

@@ -21,6 +21,7 @@ from tools_app.services.sealing import true_arguments
 
 MAX_PENDING = 200  # cards on one page; the count says how many there are
 MAX_DIFFERENCES = 20
+EXPORT_CHUNK = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,6 +83,21 @@ def history(
     """Return approvals of any state, newest first."""
     rows = _filtered(_visible(actor), filters or ApprovalFilters())
     return page_of_rows(rows, cursor=cursor, limit=limit, key=UUID)
+
+
+def export_history(actor: Actor, filters: ApprovalFilters) -> Iterator[Approval]:
+    """Yield every approval that matches, newest first, in constant memory.
+
+    Rights are checked before the first one is asked for.
+    """
+    return _chunks(_filtered(_visible(actor), filters).order_by("-id"))
+
+
+def _chunks(rows: QuerySet[Approval]) -> Iterator[Approval]:
+    chunk = list(rows[:EXPORT_CHUNK])
+    while chunk:
+        yield from chunk
+        chunk = list(rows.filter(id__lt=chunk[-1].pk)[:EXPORT_CHUNK])
 
 
 def approval_detail(actor: Actor, approval_id: UUID) -> Approval:

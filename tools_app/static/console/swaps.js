@@ -22,6 +22,7 @@ export function careForSwaps() {
 // The control that had the focus is gone: its region's heading is the nearest true place.
 function focusIn(region) {
   const place =
+    (region.matches("[tabindex]") ? region : null) ??
     region.querySelector("[autofocus]") ??
     region.querySelector("h1, h2, h3") ??
     document.getElementById("page-title");
