@@ -22,7 +22,7 @@ class ReadOnly(admin.ModelAdmin):
     list_per_page = 50
     hidden: ClassVar[tuple[str, ...]] = ()
 
-    def get_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         """Show every column but the hidden ones."""
         columns = self.model._meta.concrete_fields
         return [field.name for field in columns if field.name not in self.hidden]

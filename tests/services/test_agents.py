@@ -75,12 +75,11 @@ def test_wrong_fields_are_named(fields, path: str) -> None:
 
 def test_a_change_raises_the_version_and_names_the_fields() -> None:
     make_agent("support")
-    changed = update_agent(
-        actor=SYSTEM, slug="support", changes={"prompt": "Be kind.", "name": "support"}, version=1
-    )
+    changes = {"prompt": "Be kind.", "model": "gpt-5", "name": "support"}
+    changed = update_agent(actor=SYSTEM, slug="support", changes=changes, version=1)
     assert (changed.version, changed.prompt) == (2, "Be kind.")
-    assert Event.objects.latest("seq").data == {"fields": ["prompt"], "version": 2}
-    assert known_agents()["support"].prompt == "Be kind."
+    assert Event.objects.latest("seq").data == {"fields": ["model", "prompt"], "version": 2}
+    assert known_agents()["support"].model == "gpt-5"
 
 
 def test_a_change_of_nothing_is_no_event() -> None:

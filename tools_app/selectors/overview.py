@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
@@ -37,7 +37,7 @@ class FailingTool:
 class NeedsAttention:
     """``approvals`` and ``freezes`` are the most urgent few; the counts are of all."""
 
-    approvals: list[Approval]
+    approvals: Sequence[Approval]
     approval_count: int
     freezes: list[Freeze]
     freeze_count: int

@@ -31,13 +31,12 @@ MAX_DESCRIPTION = 5_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownAgent:
-    """What a call needs to know of an agent profile."""
+    """What a call needs to know of an agent profile; long texts stay in the table."""
 
     slug: str
     name: str
     provider: str
     model: str
-    prompt: str
     is_active: bool
 
 
@@ -171,10 +170,9 @@ def _load_agents() -> Mapping[str, KnownAgent]:
             name=profile.name,
             provider=profile.provider,
             model=profile.model,
-            prompt=profile.prompt,
             is_active=profile.is_active,
         )
-        for profile in AgentProfile.objects.all()
+        for profile in AgentProfile.objects.defer("prompt", "description")
     }
 
 
