@@ -92,7 +92,9 @@ def end_run(
         "finished_at": now,
         "lease_expires_at": None,
     }
-    if run.started_at is not None:
+    if result is not None:
+        fields["duration_ms"] = round(result.latency_seconds * 1000, 3)
+    elif run.started_at is not None:
         fields["duration_ms"] = round((now - run.started_at).total_seconds() * 1000, 3)
     stored = None if result is None else stored_result(result)
     if stored is not None:
