@@ -90,6 +90,16 @@ class FreezeForm(forms.Form):
         return timezone.now() + timedelta(minutes=self.cleaned_data["lasts"])
 
 
+class ExtendForm(forms.Form):
+    """How much longer a freeze lasts, counted from its present end."""
+
+    lasts = forms.TypedChoiceField(
+        label=_("Longer by"),
+        coerce=int,
+        choices=[(60, _("1 hour")), (240, _("4 hours")), (1440, _("1 day")), (10080, _("7 days"))],
+    )
+
+
 class RunFilterForm(forms.Form):
     """The filters of the list of runs, as they stand in its address."""
 

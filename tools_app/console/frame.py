@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from tools_app.console.preferences import ChoiceGroup, preference_groups
 from tools_app.models import Freeze
 from tools_app.selectors.frame import frame_facts
+from tools_app.selectors.freezes import with_refusals
 from tools_app.services.access import actor_for_user
 
 # URL name → label, icon, and the other URL names that belong to the same place.
@@ -79,7 +80,7 @@ def frame_state_of(request: HttpRequest) -> FrameState:
         places=places(request),
         preferences=preference_groups(request),
         approvals_waiting=facts.approvals_waiting,
-        freezes=facts.freezes,
+        freezes=with_refusals(facts.freezes),
         cursor=facts.latest_seq,
         may_freeze=actor.has_any("approvals", "agents"),
     )

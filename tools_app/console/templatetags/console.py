@@ -27,7 +27,7 @@ from tools_app.console.json_trees import json_tree
 from tools_app.console.preferences import preference, times_of
 from tools_app.console.sparklines import sparkline
 from tools_app.console.words import script_words
-from tools_app.models import RunStatus
+from tools_app.models import Freeze, FreezeScope, RunStatus
 from tools_app.models.approvals import ApprovalStatus
 from tools_app.services.run_facts import argument_preview
 
@@ -159,6 +159,21 @@ def clock_time(context: template.Context, value: datetime | None) -> SafeString:
 def _times(context: template.Context) -> moments.TimeStyle:
     request: HttpRequest | None = context.get("request")
     return times_of(request) if request is not None else moments.TimeStyle(moments.UTC)
+
+
+@register.filter
+def freeze_target(freeze: Freeze) -> SafeString | str:
+    """Write what a freeze stops: "agent support", "tool exec", "everything"."""
+    if freeze.scope == FreezeScope.EVERYTHING:
+        return _("everything")
+    kind = {FreezeScope.AGENT: _("agent"), FreezeScope.TOOL: _("tool"), FreezeScope.NODE: _("node")}
+    return format_html("{} {}", kind[FreezeScope(freeze.scope)], visible_text(freeze.target))
+
+
+@register.filter
+def ends_soon(freeze: Freeze) -> bool:
+    """Say whether a freeze ends within ten minutes: time to extend it."""
+    return freeze.expires_at - timezone.now() <= timedelta(minutes=10)
 
 
 @register.filter
