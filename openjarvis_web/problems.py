@@ -21,6 +21,7 @@ from rest_framework import exceptions
 log = structlog.get_logger(__name__)
 
 CONTENT_TYPE = "application/problem+json"
+DISK_FULL = "53100"  # PostgreSQL's SQLSTATE; SQLite says it in words
 
 # Codes of failures that the framework, not a service, notices.
 FRAMEWORK_CODES: Mapping[type[Exception], tuple[int, str]] = {
@@ -86,12 +87,17 @@ def expected_problem(error: Exception) -> HttpResponse | None:
     for kind, (status, code) in FRAMEWORK_CODES.items():
         if isinstance(error, kind):
             return _framework_problem(error, status, code)
-    if isinstance(error, OperationalError):
-        log.error("the database did not answer", exc_info=error)
-        return problem(
-            503, "database_unavailable", "The database did not answer; try again.", retry_after=1
-        )
-    return None
+    return _database_problem(error) if isinstance(error, OperationalError) else None
+
+
+def _database_problem(error: OperationalError) -> HttpResponse:
+    if "disk is full" in str(error) or getattr(error.__cause__, "sqlstate", "") == DISK_FULL:
+        log.error("the disk of the database is full", exc_info=error)
+        return problem(507, "storage_full", "The disk is full, so nothing could be stored.")
+    log.error("the database did not answer", exc_info=error)
+    return problem(
+        503, "database_unavailable", "The database did not answer; try again.", retry_after=1
+    )
 
 
 def _framework_problem(error: Exception, status: int, code: str) -> HttpResponse:

@@ -11,6 +11,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from email.message import Message
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,7 @@ class Answer:
     """What came back over HTTP."""
 
     status: int
-    headers: Mapping[str, str]
+    headers: Message  # looked up without regard to case
     text: str
 
     @property
@@ -44,6 +45,7 @@ class Product:
 
     folder: Path
     settings: Mapping[str, str] = field(default_factory=dict)
+    launcher: tuple[str, ...] = ()  # a program, with its options, that starts ours
     port: int = field(default_factory=free_port)
     process: subprocess.Popen[bytes] | None = None
 
@@ -93,7 +95,7 @@ class Product:
         """Start without waiting."""
         with self.log_file.open("ab") as log:
             self.process = subprocess.Popen(
-                [sys.executable, str(ROOT / "manage.py"), "serve", *arguments],
+                [*self.launcher, sys.executable, str(ROOT / "manage.py"), "serve", *arguments],
                 env=self.environment,
                 cwd=self.folder,
                 stdout=log,
@@ -152,9 +154,9 @@ class Product:
         request = urllib.request.Request(self.url + path, data, sent, method=method)
         try:
             with urllib.request.urlopen(request, timeout=timeout) as answer:
-                return Answer(answer.status, dict(answer.headers), answer.read().decode())
+                return Answer(answer.status, answer.headers, answer.read().decode())
         except urllib.error.HTTPError as error:
-            return Answer(error.code, dict(error.headers), error.read().decode())
+            return Answer(error.code, error.headers, error.read().decode())
 
     def tree(self) -> list[psutil.Process]:
         """Return the supervisor and everything below it."""

@@ -1,4 +1,7 @@
-"""Ending with the parent, so that a supervisor killed without warning leaves nothing behind."""
+"""What a process tells the system of itself: its name, and that it ends with its parent.
+
+The second leaves nothing behind when a supervisor is killed without warning.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +12,11 @@ import sys
 import threading
 
 PR_SET_PDEATHSIG = 1  # prctl(2)
+PR_SET_NAME = 15
 PR_SET_CHILD_SUBREAPER = 36
 
 
-def _prctl(option: int, value: int) -> None:
+def _prctl(option: int, value: int | bytes) -> None:
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.prctl(option, value, 0, 0, 0) != 0:
         code = ctypes.get_errno()
@@ -23,6 +27,12 @@ def adopt_orphans() -> None:
     """Become the parent of descendants whose own parent ends, so that they can be found."""
     if sys.platform == "linux":
         _prctl(PR_SET_CHILD_SUBREAPER, 1)
+
+
+def name_process(role: str) -> None:
+    """Show the role where processes are listed (``ps -o comm``); 15 bytes are kept."""
+    if sys.platform == "linux":
+        _prctl(PR_SET_NAME, f"ojw-{role}".encode())
 
 
 def die_with_parent(parent_pid: int) -> None:

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 import psutil
 import structlog
 
-from openjarvis_web.processes.parent import adopt_orphans, die_with_parent
+from openjarvis_web.processes.parent import adopt_orphans, die_with_parent, name_process
 
 log = structlog.get_logger(__name__)
 
@@ -102,6 +102,7 @@ class Supervisor:
         try:
             os.setpgid(0, 0)
             die_with_parent(parent)
+            name_process(child.name)
             signal.set_wakeup_fd(-1)
             for number in (*STOP_SIGNALS, signal.SIGCHLD):
                 signal.signal(number, signal.SIG_DFL)
