@@ -8,13 +8,14 @@ narrower scope.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from heapq import heappop, heappush
 from itertools import count
 from typing import TYPE_CHECKING
 
 from tools_app.policy.decisions import Fix
-from tools_app.policy.edits import Edit, Path, apply_edits, format_path
+from tools_app.policy.edits import Edit, Path, apply_edits, format_path, parse_path
+from tools_app.policy.names import normalise_agent_id
 from tools_app.policy.pipeline import LayerFilter
 from tools_app.policy.scopes import (
     Entry,
@@ -93,7 +94,8 @@ def _fix(before: EffectiveTools, index: int, change: Change, after: EffectiveToo
     effect = after.decide(tool.name).effect
     others = (before.mask ^ after.mask) & ~(1 << index)
     verb = "ask about" if effect == "ask" else effect
-    steps = ", and ".join(_in_words(edit) for edit in change)
+    document = before.policy.document
+    steps = ", and ".join(_in_words(edit, document) for edit in change)
     return Fix(
         effect=effect,
         edits=change,
@@ -102,14 +104,23 @@ def _fix(before: EffectiveTools, index: int, change: Change, after: EffectiveToo
     )
 
 
-def _in_words(edit: Edit) -> str:
+def _in_words(edit: Edit, document: Mapping[str, object]) -> str:
+    place = _place(parse_path(edit.path), document)
     if edit.op == "add":
         value = edit.value if isinstance(edit.value, str) else "an entry"
-        return f"add {value} to {edit.path}"
+        return f"add {value} to {place}"
     if edit.op == "remove":
-        return f"remove {edit.value} from {edit.path}"
+        return f"remove {edit.value} from {place}"
     values = ", ".join(map(str, edit.value)) if isinstance(edit.value, list) else edit.value
-    return f"set {edit.path} to {values}"
+    return f"set {place} to {values}"
+
+
+def _place(path: Path, document: Mapping[str, object]) -> str:
+    """Name a place as the titles of rules do: an agent by its id, not by its position."""
+    agents = dig(document, "agents").get("list")
+    if path[:2] != ("agents", "list") or len(path) < 5 or not isinstance(agents, list):
+        return format_path(path)
+    return format_path(("agents", normalise_agent_id(agents[int(path[2])]["id"]), *path[4:]))
 
 
 def _steps(state: EffectiveTools, index: int, wanted: bool) -> Iterator[Change]:

@@ -67,6 +67,17 @@ def test_the_change_is_the_shortest_and_in_the_narrowest_scope(document, tool, e
     assert edits(fix_of(document, tool)) == expected
 
 
+def test_the_sentence_names_an_agent_by_its_id():
+    document = {
+        "agents": {"list": [{"id": "a"}, {"id": "Help Desk", "tools": {"profile": "minimal"}}]}
+    }
+    policy = compile_policy(document, version=1)
+    effective = policy.effective(Subject(agent_id="help-desk"), [OfferedTool(name="exec")])
+    fix = effective.explain("exec").fix
+    assert fix.sentence == "To allow exec: add exec to agents.help-desk.alsoAllow."
+    assert [edit.path for edit in fix.edits] == ["agents.list[1].tools.alsoAllow"]
+
+
 def test_the_sentence_says_what_to_do():
     fix = fix_of({"tools": {"deny": ["group:runtime"]}}, "exec")
     assert fix.sentence == "To allow exec: remove group:runtime from tools.deny."
