@@ -16,7 +16,7 @@ const FRAME_KINDS = [
   "approval.superseded",
   "approval.cancelled",
 ];
-const REFRESH_MS = 200;
+const REST_MS = 500;
 
 export function followLog() {
   const place = document.getElementById("connection");
@@ -47,12 +47,23 @@ function markStale(isStale) {
   root.classList.toggle("stream-is-stale", isStale);
 }
 
-let refresh;
+let resting = null; // a refresh happened just now; more events wait until this is over
+let isDue = false;
+
+// The first event shows at once; a burst of them costs a few requests, not one each.
+function refreshFrame() {
+  isDue = resting !== null;
+  if (isDue) return;
+  htmx.ajax("GET", "/frame/", { swap: "none" });
+  resting = setTimeout(() => {
+    resting = null;
+    if (isDue) refreshFrame();
+  }, REST_MS);
+}
 
 function noticed(event) {
   if (event.kind === "freeze.created") warn(word("frozen"));
   if (event.kind === "freeze.lifted" || event.kind === "freeze.expired") warn(word("unfrozen"));
   if (event.kind === "approval.requested") announce(word("approval_new"));
-  clearTimeout(refresh);
-  refresh = setTimeout(() => htmx.ajax("GET", "/frame/", { swap: "none" }), REFRESH_MS);
+  refreshFrame();
 }

@@ -1,8 +1,10 @@
 // Opening and closing: dialogs by data-open and data-close, menus, hover hints.
 
+// A dialog with data-fresh is loaded each time: what an earlier opening left must not be typed in.
 export function openDialog(id) {
   const dialog = document.getElementById(id);
   if (!dialog || dialog.open) return false;
+  if (dialog.dataset.fresh !== undefined) dialog.firstElementChild.replaceChildren();
   dialog.showModal();
   dialog.dispatchEvent(new CustomEvent("dialog-open"));
   return true;
