@@ -7,6 +7,7 @@ WebSocket and the server-sent event stream, runs on the event loop.
 from __future__ import annotations
 
 import os
+from typing import Any
 
 import django
 
@@ -37,7 +38,8 @@ threads = WorkerThreads(settings.OPENJARVIS_WEB_THREADS)
 ordinary = WsgiAdapter(
     wsgi_application, threads=threads, max_body_bytes=settings.OPENJARVIS_MAX_BODY_BYTES
 )
-sockets = URLRouter([*websocket_urlpatterns, re_path("", refuse_socket)])
+elsewhere: Any = refuse_socket  # Django's types know views alone
+sockets = URLRouter([*websocket_urlpatterns, re_path("", elsewhere)])
 
 
 async def application(scope: Scope, receive: Receive, send: Send) -> None:

@@ -48,7 +48,8 @@ def queue_folder_is_writable(
     app_configs: Sequence[Any] | None, **kwargs: Any
 ) -> list[checks.Error]:
     """The queue of the embedded mode is a folder that all processes write to."""
-    folder = settings.CELERY_BROKER_TRANSPORT_OPTIONS.get("data_folder_out")
+    options: dict[str, Any] = settings.CELERY_BROKER_TRANSPORT_OPTIONS
+    folder = options.get("data_folder_out")
     if not folder or os.access(folder, os.W_OK):
         return []
     return [

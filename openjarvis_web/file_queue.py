@@ -16,6 +16,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
+from kombu.exceptions import ChannelError
 from kombu.transport import TRANSPORT_ALIASES, filesystem
 from kombu.utils.json import dumps, loads
 
@@ -28,20 +29,22 @@ def _write_whole(path: Path, value: object) -> None:
         os.replace(unfinished, path)
     except OSError as error:
         unfinished.unlink(missing_ok=True)
-        raise filesystem.ChannelError(f"Cannot write {path}") from error
+        raise ChannelError(f"Cannot write {path}") from error
 
 
 class Channel(filesystem.Channel):
     """A channel whose messages and exchange tables are never half-written."""
 
-    def _put(self, queue: str, payload: object, **kwargs: Any) -> None:
+    def _put(  # type: ignore[override]  # the stubs contradict each other
+        self, queue: str, message: Any, **kwargs: Any
+    ) -> None:
         name = f"{round(monotonic() * 1000)}_{uuid.uuid4()}.{queue}.msg"
-        _write_whole(Path(self.data_folder_out) / name, payload)
+        _write_whole(Path(self.data_folder_out) / name, message)
 
-    def _queue_bind(self, exchange: str, routing_key: str, pattern: str, queue: str) -> None:
+    def _queue_bind(self, exchange: str, routing_key: str, pattern: str | None, queue: str) -> None:
         bound = [routing_key or "", pattern or "", queue or ""]
         self.control_folder.mkdir(exist_ok=True)
-        path = self._exchange_file(exchange)
+        path: Path = self._exchange_file(exchange)  # type: ignore[attr-defined]  # not in the stubs
         with self._table_lock():
             table = loads(path.read_text(encoding="utf-8")) if path.exists() else []
             if bound not in [list(row) for row in table]:
@@ -61,7 +64,7 @@ class Transport(filesystem.Transport):
 
     longest_drain_s: float | None = None  # a worker looks in between whether it is to stop
 
-    def drain_events(self, connection: Any, timeout: float | None = None) -> None:
+    def drain_events(self, connection: Any, timeout: float | None = None, **kwargs: Any) -> None:
         """Deliver one message; raises ``socket.timeout`` when none comes in time."""
         limits = [s for s in (timeout, self.longest_drain_s) if s is not None]
         super().drain_events(connection, timeout=min(limits, default=None))

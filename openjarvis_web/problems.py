@@ -18,6 +18,8 @@ from django.db import OperationalError
 from django.http import Http404, HttpRequest, HttpResponse, UnreadablePostError
 from rest_framework import exceptions
 
+from tools_app.services.errors import ServiceError
+
 log = structlog.get_logger(__name__)
 
 CONTENT_TYPE = "application/problem+json"
@@ -81,9 +83,8 @@ def problem_handler(error: Exception, context: Mapping[str, Any]) -> HttpRespons
 
 def expected_problem(error: Exception) -> HttpResponse | None:
     """Return the answer to a failure we know, ``None`` for a bug."""
-    status = getattr(error, "status", None)
-    if status is not None and hasattr(error, "code"):
-        return problem(status, error.code, error.message, **error.extra)
+    if isinstance(error, ServiceError):
+        return problem(error.status, error.code, error.message, **error.extra)
     for kind, (status, code) in FRAMEWORK_CODES.items():
         if isinstance(error, kind):
             return _framework_problem(error, status, code)
@@ -108,7 +109,7 @@ def _framework_problem(error: Exception, status: int, code: str) -> HttpResponse
     if isinstance(error, exceptions.ValidationError | ValidationError):
         extra["errors"], detail = field_errors(error), "Some fields are not valid."
     if isinstance(error, exceptions.Throttled):
-        extra["retry_after"] = error.wait or 1
+        extra["retry_after"] = getattr(error, "wait", None) or 1
     response = problem(status, code, detail, **extra)
     if header := getattr(error, "auth_header", None):
         response["WWW-Authenticate"] = header

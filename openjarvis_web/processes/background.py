@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
 from celery.apps import worker  # noqa: F401  (loaded before the fork, so that all share it)
 from celery.beat import EmbeddedService
 from celery.concurrency import prefork, solo  # noqa: F401
-from celery.platforms import SecurityWarning
+from celery.exceptions import SecurityWarning
 from django.conf import settings
 
 from openjarvis_web import file_queue
@@ -32,7 +33,8 @@ def run_ticker() -> None:
     Housekeeping has this process for itself: it must go on when every worker is busy with a
     long tool. Only one ticker may run per installation.
     """
-    EmbeddedService(app, thread=True, scheduler_cls=settings.CELERY_BEAT_SCHEDULER).start()
+    beat: Any = EmbeddedService(app, thread=True, scheduler_cls=settings.CELERY_BEAT_SCHEDULER)
+    beat.start()
     _consume(settings.HOUSEKEEPING_QUEUE, "--pool=solo")
 
 
