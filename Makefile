@@ -4,7 +4,7 @@ VENV := .venv
 IN := $(VENV)/bin/
 PACKAGES := openjarvis_web tools_app scheduler_app nodes_app
 .DEFAULT_GOAL := help
-.PHONY: help setup run test lint bench screenshots clean
+.PHONY: help setup run test lint bench screenshots translations clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -30,6 +30,12 @@ bench: $(VENV)/.installed-dev ## measure requests and live fan-out in both proce
 
 screenshots: $(VENV)/.installed-dev ## take the pictures in docs/screenshots
 	@exec $(IN)python -m tests.screenshots
+
+translations: $(VENV)/.installed-dev ## collect the sentences of the pages and compile the catalogues
+	$(IN)python manage.py makemessages -l th --no-wrap --no-obsolete --add-location file \
+	  --ignore 'tests/*' --ignore 'data/*'
+	sed -i '/^"POT-Creation-Date:/d' locale/th/LC_MESSAGES/django.po
+	$(IN)python manage.py compilemessages -l th --ignore '.venv*'
 
 clean: ## remove what was built; the data folder stays
 	rm -rf $(VENV) .venv-* build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache

@@ -54,6 +54,7 @@ def needs() -> list[Need]:
         Need("chromium", bool(shutil.which(browser)), "tests/e2e"),
         Need("redis-server", bool(shutil.which("redis-server")), "the tests on PostgreSQL"),
         Need("postgresql", postgres_programs() is not None, "the tests on PostgreSQL"),
+        Need("gettext", bool(shutil.which("xgettext")), "the check for untranslated sentences"),
         Need("fonts-thai-tlwg", THAI_FONTS.is_dir(), "Thai letters in screenshots"),
     ]
 

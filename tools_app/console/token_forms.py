@@ -9,6 +9,7 @@ from typing import Any
 from django import forms
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from tools_app.services.access import ADMIN, SCOPES
 
@@ -20,7 +21,9 @@ class TokenForm(forms.Form):
         label=_("Name"), max_length=120, help_text=_("Where it will be used, such as “ci-bot”.")
     )
     scopes = forms.MultipleChoiceField(
-        label=_("May"), widget=forms.CheckboxSelectMultiple, initial=["tools:read", "tools:execute"]
+        label=pgettext_lazy("what a token is allowed", "May"),
+        widget=forms.CheckboxSelectMultiple,
+        initial=["tools:read", "tools:execute"],
     )
     agent = forms.CharField(
         label=_("Only for agent"),
