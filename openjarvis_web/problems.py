@@ -11,13 +11,13 @@ from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
 
-import orjson
 import structlog
 from django.core.exceptions import PermissionDenied, RequestDataTooBig, ValidationError
 from django.db import OperationalError
 from django.http import Http404, HttpRequest, HttpResponse, UnreadablePostError
 from rest_framework import exceptions
 
+from tools_app.core.json_text import write_json
 from tools_app.services.errors import ServiceError
 
 log = structlog.get_logger(__name__)
@@ -59,9 +59,7 @@ def problem(status: int, code: str, detail: str = "", **extra: object) -> HttpRe
         "code": code,
     }
     body.update((name, value) for name, value in extra.items() if value is not None)
-    response = HttpResponse(
-        orjson.dumps(body, default=str), status=status, content_type=CONTENT_TYPE
-    )
+    response = HttpResponse(write_json(body, default=str), status=status, content_type=CONTENT_TYPE)
     if isinstance(retry_after := extra.get("retry_after"), int | float):
         response["Retry-After"] = str(max(1, math.ceil(retry_after)))
     response["Cache-Control"] = "no-store"

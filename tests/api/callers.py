@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from typing import Any
 
-import orjson
 from django.contrib.auth.models import Group, User
 from django.test import Client
 
@@ -31,7 +31,7 @@ class Caller:
         headers = {**self.headers, **options.pop("headers", {})}
         url = path if path.startswith("/") else BASE + path
         if body is not None and not isinstance(body, bytes):
-            body = orjson.dumps(body)
+            body = json.dumps(body, default=str).encode()
         options.setdefault("content_type", "application/json")
         return self.client.generic(method, url, body or b"", headers=headers, **options)
 

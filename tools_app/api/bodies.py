@@ -17,7 +17,7 @@ from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 
 from tools_app.core.errors import InvalidArguments
-from tools_app.core.json_text import parse_json
+from tools_app.core.json_text import parse_json, write_json
 
 JSON = "application/json"
 OPTIONS = orjson.OPT_UTC_Z | orjson.OPT_NAIVE_UTC | orjson.OPT_NON_STR_KEYS
@@ -46,7 +46,7 @@ def _holds_nul(value: object) -> bool:
 
 def write_body(data: object) -> bytes:
     """Return ``data`` as JSON; times as RFC 3339 in UTC, UUIDs as text."""
-    return orjson.dumps(data, default=_plain, option=OPTIONS)
+    return write_json(data, default=_plain, option=OPTIONS)
 
 
 def _plain(value: object) -> object:

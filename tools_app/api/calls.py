@@ -5,7 +5,6 @@ Written out by hand, because this is the hot path: a serializer costs more than 
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -32,7 +31,7 @@ def _is_timeout(value: object) -> bool:
     if value is None:
         return True
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return is_number and math.isfinite(value) and 0 < value <= MAX_TIMEOUT_S  # type: ignore[arg-type, operator]
+    return is_number and 0 < value <= MAX_TIMEOUT_S  # type: ignore[operator]  # never NaN
 
 
 _FIELDS: Mapping[str, tuple[Callable[[object], bool], str]] = {

@@ -1,4 +1,6 @@
-"""Strict reading of JSON from strangers: what this module lets through is safe to handle.
+"""JSON from strangers, read strictly, and JSON for everybody, written whatever it holds.
+
+What the reader lets through is safe to handle, and the writer writes all of it.
 
 Refused with ``InvalidArguments``: NaN, Infinity and numbers beyond a float, duplicate keys
 (readers disagree about which one counts, so an approval could show another value than the one
@@ -11,8 +13,10 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NoReturn, TypeAlias
+
+import orjson
 
 from tools_app.core.errors import InvalidArguments
 
@@ -45,6 +49,20 @@ def parse_json(text: str) -> Any:
     if "\\u" in text or not text.isascii():
         check_json_value(value)
     return value
+
+
+def write_json(
+    value: object, *, default: Callable[[Any], Any] | None = None, option: int = 0
+) -> bytes:
+    """Return the value as UTF-8 JSON; ``default`` and ``option`` are those of orjson.
+
+    orjson refuses integers of more than 64 bits, which are legal JSON and which the reader lets
+    in; a value that holds one is written all the same. Raises TypeError for what is no JSON.
+    """
+    try:
+        return orjson.dumps(value, default=default, option=option)
+    except TypeError:
+        return orjson.dumps(_with_long_integers(value), default=default, option=option)
 
 
 def check_json_value(value: object) -> None:
@@ -86,6 +104,17 @@ def json_path(steps: Iterable[str | int]) -> str:
         if len(path) > MAX_PATH_CHARACTERS:
             return path[:MAX_PATH_CHARACTERS] + "…"
     return path
+
+
+def _with_long_integers(value: object) -> object:
+    """Return the value with each integer that orjson refuses written out already."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value if -(2**63) <= value < 2**64 else orjson.Fragment(str(int(value)))
+    if isinstance(value, Mapping):
+        return {key: _with_long_integers(item) for key, item in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, str | bytes | bytearray):
+        return [_with_long_integers(item) for item in value]
+    return value
 
 
 def _checked_size(item: object, place: _Place) -> int:

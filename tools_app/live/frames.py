@@ -11,6 +11,7 @@ from typing import TypeAlias
 
 import orjson
 
+from tools_app.core.json_text import write_json
 from tools_app.models import Event
 from tools_app.services.events import event_json
 
@@ -37,7 +38,7 @@ class Encoded:
 
 def encode(event: Event) -> Encoded:
     """Return the event with its JSON bytes."""
-    return Encoded(event, orjson.dumps(event_json(event), default=str))
+    return Encoded(event, write_json(event_json(event), default=str))
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, replace
-from math import isfinite
+from math import inf
 
 from tools_app.policy.chats import chat_scope
 from tools_app.policy.names import normalise
@@ -222,7 +222,7 @@ class LayerBuilder:
 
     def _max_spawn_depth(self) -> int:
         value = dig(self._document, "agents", "defaults", "subagents").get("maxSpawnDepth")
-        if isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value):
+        if isinstance(value, int | float) and not isinstance(value, bool) and -inf < value < inf:
             return max(1, int(value))
         return 1
 

@@ -8,7 +8,6 @@ themselves: a run that dies frees its place when its lease ends, and no counter 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -283,7 +282,7 @@ def _check_limit(
         and "give max_calls, max_cost_usd or max_concurrency",
     }
     for name, value in maxima.items():
-        if value is not None and not (math.isfinite(value) and 0 <= value < 2**31):
+        if value is not None and not 0 <= value < 2**31:
             problems[name] = "must be a number from 0"
     errors = [{"path": f"$.{name}", "message": text} for name, text in problems.items() if text]
     if errors:

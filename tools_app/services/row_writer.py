@@ -6,17 +6,17 @@ again how it is written. Here each column is asked once; a row then costs about 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from operator import attrgetter
 from typing import Any
 from uuid import UUID
 
-import orjson
 from django.db import models
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.backends.utils import CursorWrapper
+
+from tools_app.core.json_text import write_json
 
 Convert = Callable[[Any], Any]
 
@@ -75,10 +75,7 @@ def _uuid_text(value: UUID) -> str:
 
 
 def _json_text(value: Any) -> str:
-    try:
-        return orjson.dumps(value).decode()
-    except TypeError:  # an integer of more than 64 bits
-        return json.dumps(value, ensure_ascii=False, allow_nan=False)
+    return write_json(value).decode()
 
 
 def _naive_utc_text(value: datetime) -> str:

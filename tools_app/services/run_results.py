@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+import sys
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,7 +34,7 @@ def stored_result(result: ToolResult) -> StoredResult:
         metadata["truncated"] = {"kept": MAX_CONTENT_CHARACTERS, "of": len(content)}
         content = content[:MAX_CONTENT_CHARACTERS]
     shown = storable_text(redact_text(content))
-    cost = float(result.cost_usd) if isinstance(result.cost_usd, int | float) else 0.0
+    cost = result.cost_usd if isinstance(result.cost_usd, int | float) else 0.0
     return StoredResult(
         fields={
             "content": shown,
@@ -42,7 +42,7 @@ def stored_result(result: ToolResult) -> StoredResult:
             "success": bool(result.success),
             "usage": json_members(result.usage) if result.usage else {},
             "result_metadata": metadata,
-            "cost_usd": cost if math.isfinite(cost) and cost > 0 else 0.0,
+            "cost_usd": float(cost) if 0 < cost <= sys.float_info.max else 0.0,
         },
         true_content=None if shown == content else content,
     )

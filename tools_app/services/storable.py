@@ -10,6 +10,8 @@ import json
 import math
 from typing import Any
 
+from tools_app.core.json_text import MAX_INTEGER_BITS
+
 MAX_CONTENT_CHARACTERS = 4 * 1024 * 1024  # of one result; beyond that it is cut, and says so
 _NUL_SHOWN = "\N{SYMBOL FOR NULL}"
 
@@ -24,11 +26,14 @@ def storable_text(text: str) -> str:
 
 
 def storable_json(value: Any) -> Any:
-    """Return the value as plain JSON data; what is no JSON becomes its text, NaN becomes null."""
+    """Return the value as plain JSON data; what is no JSON becomes its text; NaN and
+    integers that no reader takes become null."""
     if isinstance(value, str):
         return storable_text(value)
-    if value is None or isinstance(value, bool | int):
+    if value is None or isinstance(value, bool):
         return value
+    if isinstance(value, int):
+        return value if value.bit_length() <= MAX_INTEGER_BITS else None
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, dict):

@@ -118,7 +118,7 @@ def digest_of(canonical: bytes) -> str:
 def _timeout_s(asked: float | None, longest: float) -> float:
     if asked is None:
         return longest
-    if not (math.isfinite(asked) and asked >= SHORTEST_TIMEOUT_S):
+    if not SHORTEST_TIMEOUT_S <= asked < math.inf:
         raise _invalid("timeout_seconds", f"must be at least {SHORTEST_TIMEOUT_S}")
     return min(asked, longest)
 
