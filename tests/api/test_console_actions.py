@@ -278,7 +278,7 @@ def test_a_freeze_stops_calls_and_is_seen_on_every_page(olli: Client, vera: Clie
     assert "frozen" in attempt(olli, agent="main")
     page = vera.get("/tools/").text
     assert "incident 412" in page
-    assert "user:olli" in page
+    assert "olli" in page
     assert "incident 412" in vera.get("/frame/", headers=HTMX).text
 
 

@@ -6,15 +6,16 @@ from collections.abc import Callable
 from functools import wraps
 
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
+from django_htmx.middleware import HtmxDetails
 
 from tools_app.services.access import Actor, actor_for_user
 from tools_app.services.errors import ServiceError
 
-PageView = Callable[..., HttpResponse]
+PageView = Callable[..., HttpResponseBase]
 
 
 class ConsoleRequest(HttpRequest):
@@ -33,7 +34,7 @@ def page(scope: str) -> Callable[[PageView], PageView]:
         @never_cache
         @login_required
         @wraps(view)
-        def guarded(request: ConsoleRequest, *args: object, **kwargs: object) -> HttpResponse:
+        def guarded(request: ConsoleRequest, *args: object, **kwargs: object) -> HttpResponseBase:
             request.actor = actor_for_user(request.user)
             try:
                 request.actor.require(scope)
@@ -55,4 +56,5 @@ def refusal_page(request: HttpRequest, error: ServiceError) -> HttpResponse:
 
 def is_fragment(request: HttpRequest) -> bool:
     """Say whether htmx asked for a part of the page rather than the page."""
-    return bool(getattr(request, "htmx", False)) and not request.htmx.history_restore_request
+    details: HtmxDetails = request.htmx  # type: ignore[attr-defined]  # set by its middleware
+    return bool(details) and not details.history_restore_request

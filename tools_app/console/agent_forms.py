@@ -91,8 +91,9 @@ class AgentToolsForm(forms.Form):
     ) -> None:
         super().__init__(*args, **kwargs)
         names = [entry.entry for entry in suggestions if entry.kind == "profile"]
-        choices = self.fields["profile"]
-        choices.choices = [("", _("none: not restricted by a profile"))] + [(n, n) for n in names]
+        field = self.fields["profile"]
+        assert isinstance(field, forms.ChoiceField)  # noqa: S101  (declared above; for the types)
+        field.choices = [("", _("none: not restricted by a profile"))] + [(n, n) for n in names]
 
     @classmethod
     def of(cls, rules: Mapping[str, object], version: PolicyVersion) -> AgentToolsForm:

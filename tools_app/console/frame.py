@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from django.http import HttpRequest
-from django.urls import NoReverseMatch, reverse
+from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
@@ -27,7 +27,7 @@ PLACES: Sequence[tuple[str, str | Promise, str, frozenset[str]]] = (
         frozenset({"approvals-history", "approvals-remembered"}),
     ),
     ("runs", _("Runs"), "runs", frozenset({"run", "decision"})),
-    ("policy", _("Policy"), "policy", frozenset()),
+    ("policy", _("Policy"), "policy", frozenset({"policy-version"})),
     ("agents", _("Agents"), "agents", frozenset({"agent", "agent-new"})),
     ("tools", _("Tools"), "tools", frozenset({"tool"})),
     ("freezes", _("Freezes"), "freeze", frozenset({"freeze-new"})),
@@ -62,14 +62,10 @@ def places(request: HttpRequest) -> tuple[Place, ...]:
     """Return the navigation, the place of the present page marked."""
     match = request.resolver_match
     current = match.url_name if match and match.namespace == "console" else ""
-    found = []
-    for name, label, icon, inner in PLACES:
-        try:
-            url = reverse(f"console:{name}")
-        except NoReverseMatch:
-            continue
-        found.append(Place(name, label, icon, url, current == name or current in inner))
-    return tuple(found)
+    return tuple(
+        Place(name, label, icon, reverse(f"console:{name}"), current == name or current in inner)
+        for name, label, icon, inner in PLACES
+    )
 
 
 def frame_state_of(request: HttpRequest) -> FrameState:

@@ -56,7 +56,9 @@ class TokenForm(forms.Form):
     def __init__(self, *args: Any, scopes: Collection[str], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         own = SCOPES if ADMIN in scopes else [scope for scope in SCOPES if scope in scopes]
-        self.fields["scopes"].choices = [(scope, scope) for scope in own]
+        field = self.fields["scopes"]
+        assert isinstance(field, forms.MultipleChoiceField)  # noqa: S101  (declared; for the types)
+        field.choices = [(scope, scope) for scope in own]
 
     @property
     def token_fields(self) -> dict[str, Any]:

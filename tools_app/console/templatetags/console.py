@@ -348,7 +348,7 @@ def filter_field(bound: BoundField, wide: bool = False) -> dict[str, object]:
 def field(bound: BoundField) -> dict[str, object]:
     """Draw one form field: label above, help below, the error beside it."""
     described = [f"{bound.id_for_label}-help"] if bound.help_text else []
-    attributes: dict[str, object] = {}
+    attributes: dict[str, str | bool] = {}
     if bound.errors:
         described.insert(0, f"{bound.id_for_label}-error")
         attributes["aria-invalid"] = "true"

@@ -112,11 +112,9 @@ def _publish_rules(request: ConsoleRequest, slug: str, form: AgentToolsForm) -> 
         comment=form.cleaned_data["comment"],
     )
     messages.success(request, _("Published as policy v%(n)d.") % {"n": version.number})
-    response = redirect("console:agent", slug)
     if is_fragment(request):
-        response = HttpResponse(status=204)
-        response["HX-Refresh"] = "true"
-    return response
+        return HttpResponse(status=204, headers={"HX-Refresh": "true"})
+    return redirect("console:agent", slug)
 
 
 @require_POST

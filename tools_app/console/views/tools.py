@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 from uuid import UUID
 
@@ -35,7 +34,9 @@ def tools(request: ConsoleRequest) -> HttpResponse:
     chosen = {name: request.GET.get(name, "") for name in ("q", "category", "agent")}
     found = list_tools(
         request.actor,
-        **chosen,
+        q=chosen["q"],
+        category=chosen["category"],
+        agent=chosen["agent"],
         all=request.actor.has("policy:read"),
         cursor=request.GET.get("cursor"),
     )
@@ -65,7 +66,6 @@ def tool(request: ConsoleRequest, name: str) -> HttpResponse:
         "form": _tool_form(request, view),
         "inputs": last_inputs(request.actor, name),
         "agents": list(known_agents()),
-        "schema": json.dumps(view.tool.parameters, ensure_ascii=False, indent=2),
     }
     return render(request, "console/tool.html", context)
 
@@ -121,7 +121,7 @@ def tool_change(request: ConsoleRequest, name: str) -> HttpResponse:
             add_service_errors(form, error)
     if form.errors:
         for problem in form.errors.values():
-            messages.error(request, " ".join(problem))
+            messages.error(request, " ".join(map(str, problem)))
     else:
         messages.success(request, _("The tool was changed."))
     return redirect("console:tool", name)
