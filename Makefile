@@ -7,7 +7,7 @@ PACKAGES := openjarvis_web tools_app scheduler_app nodes_app
 .PHONY: help setup run test lint bench screenshots translations clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: $(VENV)/.installed-dev ## install everything that development needs
 
@@ -31,7 +31,7 @@ bench: $(VENV)/.installed-dev ## measure requests and live fan-out in both proce
 screenshots: $(VENV)/.installed-dev ## take the pictures in docs/screenshots
 	@exec $(IN)python -m tests.screenshots
 
-translations: $(VENV)/.installed-dev ## collect the sentences of the pages and compile the catalogues
+translations: $(VENV)/.installed-dev ## collect the sentences to translate, compile the catalogues
 	$(IN)python manage.py makemessages -l th --no-wrap --no-obsolete --add-location file \
 	  --ignore 'tests/*' --ignore 'data/*'
 	sed -i '/^"POT-Creation-Date:/d' locale/th/LC_MESSAGES/django.po
