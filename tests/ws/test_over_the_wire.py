@@ -28,13 +28,15 @@ from tools_app.services.events import wake
 pytestmark = pytest.mark.asyncio
 
 PAYLOAD = "x" * 4096
-MORE_THAN_BUFFERS_HOLD = 6000  # events of 4 KiB: 24 MiB, against a few MiB of socket buffers
+BURST, BURSTS = 500, 12  # of 4 KiB: more than some frames, a queue and small buffers hold
+SMALL_BUFFER = 64 * 1024  # bytes; the system would grow its buffers to many MiB
 
 
 @pytest_asyncio.fixture
 async def server(transactional_db: None) -> AsyncIterator[str]:
     """The product's own ASGI application on a free port; gives host and port."""
     listener = socket.create_server(("127.0.0.1", 0))
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SMALL_BUFFER)
     config = uvicorn.Config(application, log_level="error", ws="websockets-sansio")
     server = uvicorn.Server(config)
     task = asyncio.create_task(server.serve(sockets=[listener]))
@@ -68,12 +70,10 @@ async def frames(stream: ClientConnection) -> AsyncIterator[dict[str, Any]]:
 def burst(count: int) -> None:
     """Write many large events at once."""
     now = timezone.now()
-    for start in range(0, count, 500):
-        Event.objects.bulk_create(
-            Event(at=now, kind="freeze.created", data={"n": n, "text": PAYLOAD})
-            for n in range(start, min(start + 500, count))
-        )
-        wake()
+    Event.objects.bulk_create(
+        Event(at=now, kind="freeze.created", data={"n": n, "text": PAYLOAD}) for n in range(count)
+    )
+    wake()
     connections.close_all()
 
 
@@ -91,17 +91,22 @@ async def read_until(stream: ClientConnection, last: int) -> tuple[list[int], li
 
 
 async def test_a_reader_that_stops_is_told_where_its_gap_begins(server, anna):
+    narrow = socket.socket()
+    narrow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, SMALL_BUFFER)
+    host, _, port = server.partition(":")
+    narrow.connect((host, int(port)))
+    narrow.setblocking(False)
     async with (
-        open_stream(server, anna, max_queue=1, max_size=None) as slow,
+        open_stream(server, anna, sock=narrow, max_queue=1, max_size=None) as slow,
         open_stream(server, anna, max_size=None) as quick,
     ):
         await quick.recv()
-        first = orjson.loads(await slow.recv())["seq"] + 1
-        last = first + MORE_THAN_BUFFERS_HOLD - 1
-        reading = asyncio.create_task(read_until(quick, last))
-        await asyncio.to_thread(burst, MORE_THAN_BUFFERS_HOLD)
-        seen, gaps = await reading
-        assert (seen, gaps) == (list(range(first, last + 1)), [])
+        last = orjson.loads(await slow.recv())["seq"]
+        for _ in range(BURSTS):
+            await asyncio.to_thread(burst, BURST)
+            expected = list(range(last + 1, last + BURST + 1))
+            last = expected[-1]
+            assert await read_until(quick, last) == (expected, [])
         seen, gaps = await read_until(slow, last)
     assert gaps, "the slow reader was never too slow for this test"
     assert [a for a, b in pairwise(seen) if b != a + 1] == gaps

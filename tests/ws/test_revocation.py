@@ -95,6 +95,16 @@ async def test_a_revoked_token_closes_what_its_ticket_opened(stream):
     await closes(socket, 4001)
 
 
+async def test_signing_out_closes_what_a_ticket_of_the_user_opened(stream, anna):
+    ticket = await sync_to_async(lambda: anna.post("/api/v1/ws-tickets").json()["ticket"])()
+    socket = await stream(f"ticket={ticket}", origin=None).open()
+    await socket.frame_of("hello")
+    await happens(1)
+    await socket.events(1)
+    await sync_to_async(anna.logout)()
+    await closes(socket, 4001)
+
+
 async def test_the_streams_of_others_stay_open(stream, anna):
     other = await opened(stream, await visitor("olga", "viewer"))
     socket = await opened(stream, anna)

@@ -103,6 +103,8 @@ class EventStream(AsyncWebsocketConsumer):
             if subscriber.closing is None:
                 raise
             closing = subscriber.closing  # it read too slowly even to hear why
+        except OSError:  # the client went away between two frames
+            return
         except Exception:
             log.exception("a live stream broke")
         await self.close(code=closing.code, reason=closing.reason)

@@ -39,6 +39,11 @@ class Credential:
     password_mark: str = ""
     expires_at: datetime | None = None
 
+    @property
+    def is_ticket_of_user(self) -> bool:
+        """Whether a signed-in user's ticket opened the stream, not a cookie or a token."""
+        return not self.session_key and self.actor.token_id is None
+
 
 def access_revisions() -> Revisions:
     """Return the revisions that move when anybody's rights or tokens change."""

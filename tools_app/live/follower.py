@@ -16,10 +16,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import structlog
-from django.db import DatabaseError, close_old_connections, connection
+from django.db import close_old_connections, connection
 
 from tools_app.live import credentials
-from tools_app.live.frames import RESTARTING, Closing, Encoded, encode
+from tools_app.live.frames import RESTARTING, SIGNED_OUT, Closing, Encoded, encode
 from tools_app.live.subscriber import Subscriber
 from tools_app.models import Event
 from tools_app.services.events import add_listener, latest_seq, remove_listener
@@ -31,6 +31,7 @@ GATHER_S = 0.02  # after a batch: events close together share a frame
 CHECK_S = 0.25  # how often open streams are held against the rights of their readers
 PAGE = 500
 RETRY_S = 1.0  # after the database failed
+STALE_S = 2.0  # without a look at the log
 
 
 @dataclass(slots=True)
@@ -54,6 +55,7 @@ class Follower:
     _joining: deque[Subscriber] = field(default_factory=deque)
     _cursor: int | None = None
     _next_check: float = 0.0
+    _last_turn: float = field(default_factory=time.monotonic)
     _is_stopped: bool = False
     _thread: threading.Thread | None = None
 
@@ -77,6 +79,11 @@ class Follower:
     def is_running(self) -> bool:
         """Whether the reading thread lives."""
         return self._thread is not None and self._thread.is_alive()
+
+    @property
+    def is_up_to_date(self) -> bool:
+        """Whether the log was read lately; streams of one that was not send no heartbeat."""
+        return time.monotonic() - self._last_turn < STALE_S
 
     @property
     def stream_count(self) -> int:
@@ -126,6 +133,14 @@ class Follower:
             if closing := endings.get(reader.credential):
                 reader.close(closing)
 
+    def _sign_out(self, labels: frozenset[str]) -> None:
+        # A ticket does not remember the session it was asked for in, so whoever signs out
+        # anywhere also closes what their tickets opened.
+        for reader in self._readers:
+            credential = reader.credential
+            if credential.is_ticket_of_user and credential.actor.label in labels:
+                reader.close(Closing(SIGNED_OUT, "signed out"))
+
     # --- in the thread --------------------------------------------------------------------
 
     def _follow(self) -> None:
@@ -133,13 +148,12 @@ class Follower:
             while not self._is_stopped:
                 try:
                     self._turn()
-                except DatabaseError:
+                except Exception:  # the edge of the thread: a dead follower is a silent one
+                    if self.loop.is_closed():
+                        return
                     log.exception("the event log could not be read; trying again")
                     close_old_connections()
                     time.sleep(RETRY_S)
-        except RuntimeError:  # the loop was closed under us: the process ends
-            if not self.loop.is_closed():
-                raise
         finally:
             connection.close()
 
@@ -154,6 +168,7 @@ class Follower:
         self._admit_joiners(self._cursor)
         page = self._read_page(self._cursor)
         self._check_credentials()
+        self._last_turn = time.monotonic()
         if len(page) < PAGE:
             # Not waiting for the bell at once lets events close together share a frame.
             time.sleep(GATHER_S if page else 0)
@@ -171,6 +186,9 @@ class Follower:
             self._cursor = page[-1].seq
             self.counters.events_read += len(page)
             self.loop.call_soon_threadsafe(self._deliver, page)
+            left = frozenset(i.event.actor for i in page if i.event.kind == "session.ended")
+            if left:
+                self.loop.call_soon_threadsafe(self._sign_out, left)
         return page
 
     def _check_credentials(self) -> None:

@@ -8,6 +8,7 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from asgiref.sync import sync_to_async
 
 from tools_app.live import follower as followers
+from tools_app.live.follower import Follower
 from tools_app.live.frames import (
     HEARTBEAT_S,
     Closing,
@@ -53,7 +54,7 @@ async def frames(
             if not subscriber.has_dropped:
                 break
         subscriber.sent_seq = max(subscriber.sent_seq, joined_at)
-        async for frame in _live(subscriber, heartbeat_s):
+        async for frame in _live(follower, subscriber, heartbeat_s):
             follower.counters.frames_sent += 1
             yield frame
     finally:
@@ -78,13 +79,16 @@ async def _backlog(
             return
 
 
-async def _live(subscriber: Subscriber, heartbeat_s: float) -> AsyncIterator[Frame]:
+async def _live(
+    follower: Follower, subscriber: Subscriber, heartbeat_s: float
+) -> AsyncIterator[Frame]:
     clock = asyncio.get_running_loop().time
     next_beat = clock() + heartbeat_s
     while True:
         if (left := next_beat - clock()) <= 0:
             next_beat = clock() + heartbeat_s
-            yield subscriber.heartbeat()
+            if follower.is_up_to_date:
+                yield subscriber.heartbeat()
             continue
         frame = await subscriber.next_frame(left)
         if frame is None or (isinstance(frame, Events) and not frame.items):
