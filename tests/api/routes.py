@@ -21,6 +21,7 @@ EXAMPLES: dict[str, Any] = {
     "freeze_id": 7,
     "limit_id": 7,
     "token_id": 7,
+    "number": 7,
 }
 
 

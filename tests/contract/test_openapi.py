@@ -34,12 +34,15 @@ def test_every_route_and_method_is_described_and_nothing_else(schema):
     assert described == served
 
 
+_OWNERS = {"name": "tools", "slug": "agents", "number": "versions"}
+
+
 def template(path: str) -> str:
     parts = path.split("/")
     for place, part in enumerate(parts):
         before = parts[place - 1] if place else ""
         for name, example in EXAMPLES.items():
-            owner = {"name": "tools", "slug": "agents"}.get(name, name.removesuffix("_id") + "s")
+            owner = _OWNERS.get(name, name.removesuffix("_id") + "s")
             if part == str(example) and before == owner:
                 parts[place] = f"{{{name}}}"
     return "/".join(parts)

@@ -9,6 +9,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from tools_app.api.decisions import decision_json
 from tools_app.api.endpoint import Endpoint
 from tools_app.api.policy import IF_MATCH
 from tools_app.api.preconditions import asked_version, version_tag
@@ -19,13 +20,16 @@ from tools_app.api.serializers.agents import (
     AgentPrompt,
     AgentQuery,
     AgentShown,
+    ExplainQuery,
 )
+from tools_app.api.serializers.policy import DecisionShown
 from tools_app.api.serializers.tools import AgentToolsQuery, ToolList
 from tools_app.api.tools import tool_json
 from tools_app.selectors.agents import AgentView, agent_detail, agent_prompt, list_agents
+from tools_app.selectors.decisions import decision_detail
 from tools_app.selectors.tools import list_tools
 from tools_app.services.agents import create_agent, delete_agent, update_agent
-from tools_app.services.policies import current_version
+from tools_app.services.policies import current_version, decide_for_agent
 
 SEES_AGENTS = ("agents", "tools:read")
 _PROFILE_FIELDS = (
@@ -131,6 +135,23 @@ class AgentEffectiveTools(Endpoint):
                 "policy_version": current_version().number,
             }
         )
+
+
+class AgentExplain(Endpoint):
+    """Why an agent may or may not use a tool."""
+
+    scopes = {"GET": "policy:read"}
+
+    @extend_schema(
+        operation_id="explain_agent_tool", parameters=[ExplainQuery], responses=DecisionShown
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        """Explain what a call would be answered now: every layer, the rule, the shortest fix.
+
+        Without provider and model, those of the agent's profile count, as in a call.
+        """
+        decided = decide_for_agent(agent=slug, **self.query(ExplainQuery))
+        return Response(decision_json(decision_detail(decided.pk, self.actor)))
 
 
 class AgentPromptItem(Endpoint):

@@ -6,8 +6,8 @@ from tools_app.models import PolicyVersion
 from tools_app.policy import SuggestedEntry, suggested_entries
 from tools_app.selectors.paging import Page, page_of_rows
 from tools_app.services.access import Actor
-from tools_app.services.errors import NotFound
 from tools_app.services.policies import current_version
+from tools_app.services.policy_history import published_version
 
 
 def policy_in_force(actor: Actor) -> PolicyVersion:
@@ -19,10 +19,7 @@ def policy_in_force(actor: Actor) -> PolicyVersion:
 def policy_version(actor: Actor, number: int) -> PolicyVersion:
     """Return one version of the history; raises NotFound."""
     actor.require("policy:read")
-    version = PolicyVersion.objects.filter(number=number).first()
-    if version is None:
-        raise NotFound(f"There is no version {number} of the policy.")
-    return version
+    return published_version(number)
 
 
 def policy_history(

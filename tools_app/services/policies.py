@@ -29,6 +29,7 @@ from tools_app.policy import (
     check_document,
     compile_policy,
     diff_effective,
+    normalise,
     normalise_agent_id,
 )
 from tools_app.services.access import Actor
@@ -40,6 +41,7 @@ from tools_app.services.errors import (
     PolicyUnreadable,
     PreconditionFailed,
     PreconditionRequired,
+    UnknownAgent,
 )
 from tools_app.services.events import record_event
 
@@ -112,6 +114,28 @@ def decide(
     return row
 
 
+def decide_for_agent(
+    *, agent: str, tool: str, provider: str = "", model: str = "", session: str = ""
+) -> Decision:
+    """Return the decision that a call of an agent would meet now; raises UnknownAgent.
+
+    The tool is found by any of its spellings, and the profile gives provider and model, as in a
+    call.
+    """
+    profile = known_agents().get(agent)
+    if profile is None:
+        raise UnknownAgent(f"There is no agent {agent[:64]!r}.")
+    known = catalogue()
+    name = tool if tool in known.tools else known.spellings.get(normalise(tool), tool)
+    return decide(
+        tool_name=name,
+        agent=agent,
+        provider=provider or profile.provider,
+        model=model or profile.model,
+        session=session,
+    )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentChange:
     """Tools an agent would gain and lose; ``asks`` are those gained that need approval.
@@ -137,10 +161,13 @@ class PolicyCheck:
     changes: list[AgentChange]
 
 
-def check(*, actor: Actor, document: object) -> PolicyCheck:
-    """Check a document and compare the tools of every agent with those of today."""
+def check(*, actor: Actor, document: object, tables: str = "") -> PolicyCheck:
+    """Check a document and compare the tools of every agent with those of today.
+
+    ``tables`` is the table set to read it by, by default the one in the settings.
+    """
     actor.require("policy:read")
-    offered, tables = offered_tools(), _table_set()
+    offered, tables = offered_tools(), tables or _table_set()
     checked = check_document(document, tools=offered, tables=tables)
     if checked.errors or not isinstance(document, Mapping):
         return PolicyCheck(errors=checked.errors, warnings=[], changes=[])
@@ -174,11 +201,17 @@ def _subjects_of(*documents: Mapping[str, Any]) -> list[Subject]:
 
 
 def publish(
-    *, actor: Actor, document: object, base_number: int | None, comment: str = ""
+    *,
+    actor: Actor,
+    document: object,
+    base_number: int | None,
+    comment: str = "",
+    tables: str = "",
 ) -> PolicyVersion:
     """Put a new version of the policy in force; event ``policy.published``.
 
     ``base_number`` is the number of the version the change is based on, 0 for the first.
+    ``tables`` is the table set to read it by, by default the one in the settings.
     Publishing what is in force already changes nothing and returns it. Raises
     PreconditionRequired, PreconditionFailed (the message has the current number) and
     PolicyInvalid with every error.
@@ -186,7 +219,8 @@ def publish(
     actor.require("policy:write")
     if base_number is None:
         raise PreconditionRequired("Name the policy version that you change (If-Match).")
-    checked = check_document(document, tools=offered_tools(), tables=_table_set())
+    tables = tables or _table_set()
+    checked = check_document(document, tools=offered_tools(), tables=tables)
     if checked.errors or not isinstance(document, Mapping):
         raise PolicyInvalid("The policy is not valid.", extra={"errors": checked.errors})
     digest = document_digest(document)
@@ -196,9 +230,12 @@ def publish(
             number = newest.number if newest else 0
             if number != base_number:
                 raise _superseded(number, base_number)
-            if newest and (newest.digest, newest.table_set) == (digest, _table_set()):
+            if newest and (newest.digest, newest.table_set) == (digest, tables):
                 return newest
-            return _store(actor, document, digest, number + 1, comment, len(checked.warnings))
+            fresh = PolicyVersion(
+                number=number + 1, document=document, digest=digest, table_set=tables
+            )
+            return _store(actor, fresh, comment, len(checked.warnings))
     except IntegrityError:  # two at once: the number is unique
         raise _superseded(base_number + 1, base_number) from None
 
@@ -263,30 +300,17 @@ def _table_set() -> str:
     return str(settings.OPENJARVIS_TABLE_SET)
 
 
-def _store(
-    actor: Actor,
-    document: Mapping[str, Any],
-    digest: str,
-    number: int,
-    comment: str,
-    warning_count: int,
-) -> PolicyVersion:
-    version = PolicyVersion.objects.create(
-        number=number,
-        document=document,
-        digest=digest,
-        table_set=_table_set(),
-        comment=comment.strip()[:MAX_COMMENT],
-        author_id=actor.user_id,
-        author_label=actor.label,
-    )
+def _store(actor: Actor, version: PolicyVersion, comment: str, warning_count: int) -> PolicyVersion:
+    version.comment = comment.strip()[:MAX_COMMENT]
+    version.author_id, version.author_label = actor.user_id, actor.label
+    version.save(force_insert=True)
     bump("policy")
     record_event(
         "policy.published",
         actor=actor.label,
         data={
-            "version": number,
-            "digest": digest,
+            "version": version.number,
+            "digest": version.digest,
             "comment": version.comment,
             "warnings": warning_count,
         },

@@ -59,6 +59,15 @@ class AgentQuery(PageQuery):
     q = serializers.CharField(required=False, max_length=120)
 
 
+class ExplainQuery(StrictSerializer):
+    """Which call to explain."""
+
+    tool = serializers.CharField(max_length=200)
+    provider = serializers.CharField(required=False, max_length=64)
+    model = serializers.CharField(required=False, max_length=200)
+    session = serializers.CharField(required=False, max_length=200)
+
+
 class AgentPrompt(serializers.Serializer):
     """The agent's prompt with the descriptions of the tools it may use."""
 

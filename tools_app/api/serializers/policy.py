@@ -4,19 +4,30 @@ from __future__ import annotations
 
 from rest_framework import serializers
 
-from tools_app.api.serializers.base import AnyJSON, JSONObject, ProblemError, StrictSerializer
+from tools_app.api.serializers.base import (
+    AnyJSON,
+    JSONObject,
+    ProblemError,
+    StrictSerializer,
+    page_of,
+)
 
 
-class PolicyShown(serializers.Serializer):
-    """The policy in force; its ETag is its number."""
+class VersionShown(serializers.Serializer):
+    """A published version, without its document."""
 
     number = serializers.IntegerField()
-    document = JSONObject()
     digest = serializers.CharField()
     table_set = serializers.CharField()
     comment = serializers.CharField()
     author = serializers.CharField()
     published_at = serializers.DateTimeField()
+
+
+class PolicyShown(VersionShown):
+    """A version with its document; the ETag of the policy in force is its number."""
+
+    document = JSONObject()
 
 
 class PolicyPublished(PolicyShown):
@@ -29,6 +40,12 @@ class PolicyBody(StrictSerializer):
     """A whole new document, in the shape of OpenClaw's configuration."""
 
     document = JSONObject()
+    comment = serializers.CharField(required=False, allow_blank=True, max_length=500, default="")
+
+
+class AgainBody(StrictSerializer):
+    """Why an old version is published again."""
+
     comment = serializers.CharField(required=False, allow_blank=True, max_length=500, default="")
 
 
@@ -69,3 +86,6 @@ class DecisionShown(serializers.Serializer):
     summary = serializers.CharField()
     explanation = JSONObject(help_text="layers in order, the rule that decided, and the fix")
     decided_at = serializers.DateTimeField()
+
+
+VersionPage = page_of(VersionShown, "VersionPage")
