@@ -34,7 +34,6 @@ class AnswerForm(forms.Form):
         label=_("for"),
         coerce=int,
         required=False,
-        empty_value=1,
         choices=[(1, _("1 hour")), (8, _("8 hours")), (24, _("1 day")), (168, _("7 days"))],
     )
     comment = forms.CharField(label=_("Comment"), required=False, max_length=LONGEST_COMMENT)
@@ -59,7 +58,7 @@ class AnswerForm(forms.Form):
         """The end of what is remembered, for the scope that has one."""
         if self.cleaned_data["scope"] != GrantScope.UNTIL:
             return None
-        return timezone.now() + timedelta(hours=self.cleaned_data["hours"])
+        return timezone.now() + timedelta(hours=self.cleaned_data["hours"] or 1)
 
 
 class HistoryFilterForm(forms.Form):

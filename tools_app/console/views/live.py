@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 from uuid import UUID
 
 from django.http import HttpResponse
@@ -25,7 +26,7 @@ def live(request: ConsoleRequest) -> HttpResponse:
     """Show the newest runs, and where in the log the stream has to go on."""
     form = RunFilterForm(request.GET)
     given = form.cleaned_data if form.is_valid() else {}
-    chosen = {name: given.get(name) or "" for name in FILTERS}
+    chosen: dict[str, Any] = {name: given.get(name) or "" for name in FILTERS}
     # The number first: what happens between the two is in both and drawn once, never in neither.
     cursor = latest_seq()
     found = list_runs(RunFilters(**chosen), request.actor, limit=ROWS)
