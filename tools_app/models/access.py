@@ -34,9 +34,7 @@ class WsTicket(models.Model):
     """Opens one WebSocket once, within seconds, for whoever asked for it."""
 
     digest = models.CharField(max_length=64, unique=True)
-    user = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+"
-    )
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
     token = models.ForeignKey(
         ApiToken, null=True, blank=True, on_delete=models.CASCADE, related_name="+"
     )

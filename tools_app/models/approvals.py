@@ -87,9 +87,7 @@ class ApprovalGrant(models.Model):
         ordering = ["-id"]
         indexes = [models.Index(fields=["tool_name", "arguments_digest"], name="grant_lookup")]
         constraints = [
-            models.CheckConstraint(
-                condition=~Q(scope="once"), name="once_is_never_remembered"
-            )
+            models.CheckConstraint(condition=~Q(scope="once"), name="once_is_never_remembered")
         ]
 
     def __str__(self) -> str:

@@ -26,7 +26,14 @@ CORPUS = [
     *(f"a{chr(code)}b" for code in (0x2028, 0x2029, 0xE000, 0x0085, 0x007F, 0x3000, 0xFFFD)),
     *("\x1b[31mred\x1b[0m", "\x1b]0;title\x07", "bell\x07", "back\bspace", "carriage\rreturn"),
     *("<script>alert(1)</script>", "&lt;b&gt;", "⟨U+202E⟩", "⟨␠×400⟩", "'\"`$(id)"),
-    *(" " * 400, "\t\t\t\t", "ภาษาไทย", "مرحبا", "https://xn--80ak6aa92e.com", "https://\u0430pple.com"),
+    *(
+        " " * 400,
+        "\t\t\t\t",
+        "ภาษาไทย",
+        "مرحبا",
+        "https://xn--80ak6aa92e.com",
+        "https://\u0430pple.com",
+    ),
     "rm\u00a0-rf\u2003/",
     *("x" * 5000, "\n".join(f"line {n}" for n in range(200))),
 ]
