@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import wraps
+from itertools import chain
 
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
@@ -13,7 +14,7 @@ from django.views.decorators.cache import never_cache
 from django_htmx.middleware import HtmxDetails
 
 from tools_app.services.access import Actor, actor_for_user
-from tools_app.services.errors import ServiceError
+from tools_app.services.errors import InvalidRequest, ServiceError
 
 PageView = Callable[..., HttpResponseBase]
 
@@ -38,6 +39,7 @@ def page(scope: str) -> Callable[[PageView], PageView]:
             request.actor = actor_for_user(request.user)
             try:
                 request.actor.require(scope)
+                _refuse_nul(request, kwargs)
                 return view(request, *args, **kwargs)
             except ServiceError as error:
                 return refusal_page(request, error)
@@ -45,6 +47,15 @@ def page(scope: str) -> Callable[[PageView], PageView]:
         return guarded
 
     return decorate
+
+
+def _refuse_nul(request: HttpRequest, names: Mapping[str, object]) -> None:
+    """Raise InvalidRequest for a text that PostgreSQL cannot keep, nor even search for."""
+    given: list[object] = list(names.values())
+    for values in (request.GET, request.POST):
+        given += chain(values, *(texts for _name, texts in values.lists()))
+    if any(isinstance(value, str) and "\0" in value for value in given):
+        raise InvalidRequest(_("A text of this request holds the character U+0000."))
 
 
 def refusal_page(request: HttpRequest, error: ServiceError) -> HttpResponse:

@@ -8,7 +8,12 @@ from django.conf import settings
 from django.contrib.auth import login
 from django.contrib.auth.forms import AuthenticationForm
 from django.contrib.auth.views import LoginView, LogoutView
-from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest
+from django.http import (
+    HttpRequest,
+    HttpResponse,
+    HttpResponseBadRequest,
+    HttpResponseRedirect,
+)
 from django.shortcuts import redirect, render, resolve_url
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import check_for_language
@@ -69,7 +74,7 @@ def set_language(request: HttpRequest) -> HttpResponse:
     language = request.POST.get("language", "")
     if language not in dict(settings.LANGUAGES) or not check_for_language(language):
         return HttpResponseBadRequest("unknown language")
-    response = redirect(_return_address(request))
+    response = HttpResponseRedirect(_return_address(request))
     response.set_cookie(
         settings.LANGUAGE_COOKIE_NAME, language, max_age=ONE_YEAR_S, samesite="Lax", httponly=True
     )
@@ -79,7 +84,7 @@ def set_language(request: HttpRequest) -> HttpResponse:
 @require_POST
 def set_preferences(request: HttpRequest) -> HttpResponse:
     """Keep one or more of the reader's choices in cookies and return to the page."""
-    response = redirect(_return_address(request))
+    response = HttpResponseRedirect(_return_address(request))
     given = [name for name in PREFERENCES if name in request.POST]
     if not given or not all(keep_preference(response, n, request.POST[n]) for n in given):
         return HttpResponseBadRequest("unknown preference")
@@ -87,9 +92,9 @@ def set_preferences(request: HttpRequest) -> HttpResponse:
 
 
 def _return_address(request: HttpRequest) -> str:
-    """Return the page the form was on; an address of another site is not followed."""
+    """Return the page the form was on; what is no address of this site is not followed."""
     address = request.POST.get("next", "")
     own = url_has_allowed_host_and_scheme(
         address, allowed_hosts={request.get_host()}, require_https=request.is_secure()
     )
-    return address if own and address else resolve_url(settings.LOGIN_REDIRECT_URL)
+    return address if own and address.startswith("/") else resolve_url(settings.LOGIN_REDIRECT_URL)
