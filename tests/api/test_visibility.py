@@ -9,7 +9,7 @@ from tests.api.routes import routes
 
 SCOPES = ["tools:read", "tools:execute"]
 # Lists of what belongs to the installation; their visibility is a matter of scope alone.
-SHARED = {"tools", "agents", "freezes", "limits", "grants", "effective-tools"}
+SHARED = {"tools", "agents", "freezes", "limits", "grants", "effective-tools", "versions"}
 OWNED = {
     "runs": lambda item: item["id"],
     "approvals": lambda item: item["id"],

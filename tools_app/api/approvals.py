@@ -10,6 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from tools_app.api.endpoint import Endpoint
+from tools_app.api.long_polls import LONG_POLLS
 from tools_app.api.serializers.approvals import (
     ApprovalDetail,
     ApprovalPage,
@@ -124,10 +125,12 @@ class ApprovalItem(ApprovalEndpoint):
     @extend_schema(operation_id="get_approval", parameters=[WaitQuery], responses=ApprovalDetail)
     def get(self, request: Request, approval_id: UUID) -> Response:
         """Show an approval; with ``wait`` not before it is decided or that time is over."""
-        wait_s = self.query(WaitQuery)["wait"]
+        asked_s = self.query(WaitQuery)["wait"]
         approval = approval_detail(self.actor, approval_id)
-        if wait_s and approval.status == ApprovalStatus.PENDING:
-            wait_for_approval(approval_id, wait_s)
+        if approval.status == ApprovalStatus.PENDING:
+            with LONG_POLLS.place(asked_s) as wait_s:
+                if wait_s:
+                    wait_for_approval(approval_id, wait_s)
         return self.shown(approval_id)
 
 

@@ -17,6 +17,7 @@ from rest_framework.response import Response
 from tools_app.api.bodies import write_body
 from tools_app.api.endpoint import Endpoint
 from tools_app.api.events import event_list
+from tools_app.api.long_polls import LONG_POLLS
 from tools_app.api.serializers.events import EventList, RunEventQuery
 from tools_app.api.serializers.runs import (
     CancelBody,
@@ -93,10 +94,12 @@ class RunItem(Endpoint):
     @extend_schema(operation_id="get_run", parameters=[WaitQuery], responses=RunDetail)
     def get(self, request: Request, run_id: UUID) -> Response:
         """Show a run; with ``wait`` not before it has ended or that time is over."""
-        wait_s = self.query(WaitQuery)["wait"]
+        asked_s = self.query(WaitQuery)["wait"]
         run = run_detail(run_id, self.actor)
-        if wait_s and not run.is_finished:
-            wait_for_run(run_id, wait_s)
+        if not run.is_finished:
+            with LONG_POLLS.place(asked_s) as wait_s:
+                if wait_s:
+                    wait_for_run(run_id, wait_s)
             run = run_detail(run_id, self.actor)
         return Response(run_detail_json(run, self.actor))
 
