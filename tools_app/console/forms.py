@@ -42,7 +42,7 @@ class FreezeForm(forms.Form):
     )
     target = forms.CharField(
         label=_("Agent or tool"),
-        required=False,
+        error_messages={"required": _("Name what to freeze.")},
         max_length=200,
         help_text=_("Its exact name."),
         widget=forms.TextInput(attrs={"autocomplete": "off", "list": "freeze-targets"}),
@@ -68,20 +68,26 @@ class FreezeForm(forms.Form):
     )
     confirmation = forms.CharField(
         label=_("Type “everything” to freeze everything"),
-        required=False,
+        error_messages={"required": _("Type the word “everything” to confirm.")},
         max_length=20,
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if self.is_bound:  # only one of the two is shown, and only that one is asked for
+            is_all = self.data.get("scope") == FreezeScope.EVERYTHING
+            self.fields["target"].required = not is_all
+            self.fields["confirmation"].required = is_all
 
     def clean(self) -> dict[str, Any]:
         """Ask for the typed word before everything stops."""
         data = super().clean() or self.cleaned_data
         if data.get("scope") == FreezeScope.EVERYTHING:
             data["target"] = ""
-            if str(data.get("confirmation", "")).strip().casefold() != self.EVERYTHING_WORD:
+            typed = data.get("confirmation")
+            if typed and typed.strip().casefold() != self.EVERYTHING_WORD:
                 self.add_error("confirmation", _("Type the word “everything” to confirm."))
-        elif not data.get("target"):
-            self.add_error("target", _("Name what to freeze."))
         return data
 
     @property

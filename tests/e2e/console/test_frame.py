@@ -164,3 +164,14 @@ def test_copying_gives_the_exact_text(console: Page, used_product: Product, admi
     console.wait_for_function(
         "async () => (await navigator.clipboard.readText()).includes('\u202ehidden')"
     )
+
+
+def test_back_from_a_run_puts_the_focus_on_its_row(console: Page):
+    console.goto("/runs/?effect=allow")
+    link = console.locator("tbody th a").nth(1)
+    address = link.get_attribute("href")
+    link.click()
+    console.wait_for_url(f"**{address}")
+    console.go_back()
+    console.wait_for_url("**/runs/?effect=allow")
+    expect(console.locator(f"tbody th a[href='{address}']")).to_be_focused()

@@ -5,6 +5,7 @@ import { offerCopying } from "./copying.js";
 import { offerDialogs, openDialog } from "./dialogs.js";
 import { onKey } from "./keys.js";
 import { offerPalette } from "./palette.js";
+import { rememberRows } from "./returning.js";
 import { careForSwaps } from "./swaps.js";
 import { keepTimes } from "./times.js";
 
@@ -13,6 +14,7 @@ offerDialogs();
 offerPalette();
 careForSwaps();
 keepTimes();
+rememberRows();
 onKey("?", () => openDialog("keys"));
 onKey("/", (event) => {
   const filter = document.querySelector("[data-filter]");
