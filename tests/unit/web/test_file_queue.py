@@ -41,7 +41,7 @@ def test_a_reader_that_polls_while_others_write_gets_every_message_whole(tmp_pat
         with link.SimpleQueue("work") as queue:
             while len(received) < EACH * WRITERS:
                 try:
-                    message = queue.get(timeout=5)
+                    message = queue.get(timeout=30)
                 except Empty:
                     break
                 assert len(message.payload["filler"]) == SIZE

@@ -135,7 +135,7 @@ def test_a_second_signal_does_not_wait(runs):
 
     wait_until(interrupted_again, "the end")
 
-    assert run.process.returncode == 0
+    assert run.process.returncode in (0, -signal.SIGINT), "one more may hit the leaving process"
     assert time.monotonic() - started < 3
 
 
