@@ -42,6 +42,7 @@ from tools_app.selectors.approvals import (
     standing_grants,
 )
 from tools_app.services.access import SYSTEM, actor_for_user
+from tools_app.services.agents import update_agent
 from tools_app.services.approvals import (
     approve,
     ask_again,
@@ -52,6 +53,7 @@ from tools_app.services.approvals import (
     wait_for_approval,
 )
 from tools_app.services.errors import (
+    AgentInactive,
     ApprovalClosed,
     ApprovalExpired,
     ApprovalMismatch,
@@ -361,6 +363,15 @@ def test_a_call_of_a_revoked_token_cannot_be_approved(ask, boss, bot):
 
 
 # --- again and longer ------------------------------------------------------------------------
+
+
+def test_a_call_of_an_agent_that_was_switched_off_cannot_be_approved(ask, boss, send):
+    approval = ask(agent="support")
+    update_agent(actor=SYSTEM, slug="support", changes={"is_active": False}, version=1)
+    with pytest.raises(AgentInactive):
+        approve(actor=boss, approval_id=approval.pk, binding=approval.binding)
+    assert work_off() == []
+    assert send.calls == []
 
 
 def test_asking_again_makes_a_new_run_of_the_same_frozen_call(ask, boss, send):

@@ -25,6 +25,8 @@ from tests.parallel import a_worker, at_once, in_background
 from tests.sample_tools import Echo, Fetch, Hang, Send
 from tools_app.models import RunStatus, Tool, ToolRun
 from tools_app.services.access import SYSTEM, actor_for_user
+from tools_app.services.agents import delete_agent, update_agent
+from tools_app.services.catalogue import update_tool
 from tools_app.services.configuration import bump
 from tools_app.services.errors import Conflict, Forbidden, NotFound
 from tools_app.services.housekeeping import end_abandoned
@@ -123,6 +125,31 @@ def test_a_queued_run_of_a_changed_tool_is_refused(queued, fetch):
     assert work_off() == []
     queued.refresh_from_db()
     assert queued.outcome == "tool_unavailable"
+
+
+@pytest.mark.parametrize(
+    ("changes", "code"),
+    [({"is_enabled": False}, "unknown_tool"), ({"exposed_on": ["console"]}, "not_exposed")],
+)
+def test_a_queued_run_of_a_tool_that_was_taken_away_is_refused(queued, fetch, changes, code):
+    update_tool(actor=SYSTEM, name="fetch", changes=changes)
+    assert work_off() == []
+    queued.refresh_from_db()
+    assert (queued.status, queued.outcome) == ("refused", code)
+    assert fetch.calls == []
+
+
+@pytest.mark.parametrize("is_deleted", [False, True])
+def test_a_queued_run_of_an_agent_that_was_switched_off_is_refused(queued, fetch, is_deleted):
+    if is_deleted:
+        delete_agent(actor=SYSTEM, slug="support", version=1)
+    else:
+        changes = {"is_active": False}
+        update_agent(actor=SYSTEM, slug="support", changes=changes, version=1)
+    assert work_off() == []
+    queued.refresh_from_db()
+    assert queued.outcome == ("unknown_agent" if is_deleted else "agent_inactive")
+    assert fetch.calls == []
 
 
 def test_a_tool_this_process_does_not_have_is_a_refusal(queued):

@@ -53,7 +53,11 @@ def resolve_agent(actor: Actor, agent: str) -> KnownAgent | None:
     """
     if actor.agent and agent not in ("", actor.agent):
         raise TokenScope(f"This token acts for the agent {actor.agent} only.")
-    slug = agent or actor.agent
+    return active_agent(agent or actor.agent)
+
+
+def active_agent(slug: str) -> KnownAgent | None:
+    """Return the agent that may act now, ``None`` for no name; UnknownAgent, AgentInactive."""
     if not slug:
         return None
     known = known_agents().get(slug)

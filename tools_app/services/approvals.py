@@ -24,6 +24,7 @@ from tools_app.services.access import (
     actor_for_user,
     people_with,
 )
+from tools_app.services.agents import active_agent
 from tools_app.services.approval_states import (
     binding_of,
     close_approval,
@@ -80,8 +81,9 @@ def approve(
     ``until``) or always. Events: approval.decided, run.queued, grant.created.
 
     Raises NotFound, ApprovalClosed, ApprovalExpired, SelfApproval, ApprovalMismatch (another
-    binding, or the policy or the tool changed: then it is superseded), Frozen, and
-    ConcurrencyExceeded while the limit on open runs is reached.
+    binding, or the policy or the tool changed: then it is superseded), Frozen, UnknownAgent or
+    AgentInactive when its agent is gone, and ConcurrencyExceeded while the limit on open runs
+    is reached.
     """
     approval = _open_approval(actor, approval_id, comment)
     check_grant(approval, scope=scope, until=until)
@@ -276,6 +278,7 @@ def _require_another_person(actor: Actor, approval: Approval) -> bool:
 def _require_unchanged(approval: Approval) -> None:
     """Refuse what would not run as it was shown, before it is approved."""
     run = approval.run
+    active_agent(run.agent)
     freeze = freezes.freeze_over(agent=run.agent, tool=run.tool_name)
     if freeze is not None:
         raise freezes.frozen_error(freeze)

@@ -21,11 +21,13 @@ from tools_app.core import arguments_digest, definition_hash
 from tools_app.models import Approval, RunStatus, ToolRun
 from tools_app.services import catalogue, freezes, policies
 from tools_app.services.access import ADMIN, SYSTEM, actor_for_token, rights_of
+from tools_app.services.agents import active_agent
 from tools_app.services.approval_states import consume_approval, void_approval
 from tools_app.services.errors import (
     ApprovalMismatch,
     DeniedByPolicy,
     Forbidden,
+    NotExposed,
     ServiceError,
     TokenScope,
     ToolUnavailable,
@@ -72,9 +74,12 @@ def require_still_allowed(run: ToolRun, now: datetime) -> None:
     if freeze is not None:
         raise freezes.frozen_error(freeze, at=now)
     require_caller(run, now)
+    active_agent(run.agent)
     tool = catalogue.tool_instance(run.tool_name)
     if definition_hash(tool.spec) != run.definition_hash:
         raise ToolUnavailable(f"The tool {run.tool_name} changed after this call was made.")
+    if not catalogue.find_tool(run.tool_name).is_exposed_on(run.surface):
+        raise NotExposed(f"The tool {run.tool_name} is not offered on {run.surface} any more.")
     if policies.current_version().number != run.policy_version:
         _require_policy(run)
 
