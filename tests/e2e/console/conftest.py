@@ -69,6 +69,16 @@ def whole_office(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Office]:
     product.stop()
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
+    """Show the end of the office's log under a test that failed in it."""
+    report = yield
+    office = getattr(item, "funcargs", {}).get("office")
+    if report.failed and office is not None:
+        report.sections.append(("log of the office", office.product.log()[-8000:]))
+    return report
+
+
 @pytest.fixture
 def office(whole_office: Office) -> Iterator[Office]:
     """The same, with nothing waiting, running or frozen."""

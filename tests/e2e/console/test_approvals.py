@@ -151,7 +151,7 @@ def test_cards_are_reached_and_left_by_the_keys_of_a_feed(queue: Page, office: O
 
 
 def test_what_is_read_is_what_would_run(queue: Page, office: Office):
-    arguments = {"texts": CORPUS}
+    arguments = {"texts": CORPUS, "long enough to be folded": "y" * 2000}
     found = office.ask(arguments)
     card = approval(queue, found)
     card.get_by_role("button", name="Show all first").click()

@@ -50,7 +50,7 @@ def test_the_dialog_counts_what_it_would_stop_and_stops_it(page: Page, office: O
     assert states == {"cancelled"}
     if hanging:
         wait_until(
-            lambda: office.api("GET", f"/runs/{hanging}")["run"]["status"] == "cancelled",
+            lambda: office.api("GET", f"/runs/{hanging}")["status"] == "cancelled",
             "the running call is cancelled",
         )
 

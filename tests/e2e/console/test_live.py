@@ -255,7 +255,7 @@ def test_in_utc_no_time_differs_from_it(office: Office, browser: Browser):
     open_live(page, "?tz=utc")
     run = office.echo(1)[0]
     wait_for_row(page, run)
-    asked = office.api("GET", f"/runs/{run}")["run"]["requested_at"]
+    asked = office.api("GET", f"/runs/{run}")["requested_at"]
     time = page.locator(f"tr[data-run='{run}'] time")
     expect(time).to_have_attribute("title", f"{asked[:10]} {asked[11:19]} UTC")
     expect(time).to_have_text(re.compile(rf"^{asked[11:19]}\.\d$"))
