@@ -20,7 +20,7 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from tools_app.console import moments, visible
+from tools_app.console import moments, sentences, visible
 from tools_app.console.differences import changes
 from tools_app.console.frame import FrameState, frame_state_of
 from tools_app.console.json_trees import json_tree
@@ -117,7 +117,19 @@ def decision_chip(effect: str, summary: str = "", decision_id: object = None) ->
 def reason(summary: str) -> SafeString:
     """Write a decision's summary without the effect it begins with: the chip says that."""
     effect, dash, rest = summary.partition(" — ")
-    return visible_text(rest if dash and effect in DECISIONS else summary)
+    return visible_text(sentences.said(rest if dash and effect in DECISIONS else summary))
+
+
+@register.filter
+def said(sentence: object) -> SafeString:
+    """Write a sentence of the policy or of a service in the reader's language."""
+    return visible_text(sentences.said(str(sentence)))
+
+
+@register.filter
+def layer_reason(word: str) -> str:
+    """Write why a layer kept or removed a tool."""
+    return sentences.layer_reason(word)
 
 
 @register.simple_tag
