@@ -23,14 +23,15 @@ SECRET_PARAMETERS = (
     "client_secret",
     "authorization",
 )
-_secret_parameter = re.compile(
-    rf"(?:^|&)(?:{'|'.join(SECRET_PARAMETERS)})=", re.IGNORECASE | re.ASCII
+# A parameter named like a credential, or one of our tokens under whatever name.
+_secret = re.compile(
+    rf"(?:^|&)(?:{'|'.join(SECRET_PARAMETERS)})=|ojw_[0-9a-f]{{12}}_", re.IGNORECASE | re.ASCII
 )
 
 
 def holds_secret(query: str) -> bool:
-    """Say whether a query string carries a parameter that is named like a credential."""
-    return bool(query) and _secret_parameter.search(query) is not None
+    """Say whether a query string carries one of our tokens, or what is named like a credential."""
+    return bool(query) and _secret.search(query) is not None
 
 
 class SecretsInUrl:

@@ -112,8 +112,9 @@ def test_a_ticket_is_given_to_who_may_read(viewer, installed):
 
 
 def test_a_credential_in_the_address_is_refused(nobody, viewer):
-    response = nobody.get(f"tools?token={viewer.token}")
-    assert (response.status_code, code_of(response)) == (400, "secret_in_url")
+    for name in ("token", "key", "q"):
+        response = nobody.get(f"tools?{name}={viewer.token}")
+        assert (response.status_code, code_of(response)) == (400, "secret_in_url")
 
 
 def test_nobody_and_the_wrong_method_are_refused(nobody, admin):
