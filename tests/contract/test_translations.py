@@ -250,3 +250,9 @@ def test_english_and_foreign_sentences_stay_as_they_are():
         assert said("To ask about send: add send to a.deny, and remove x from b.") == (
             "เพื่อให้ถามก่อนใช้ send: เพิ่ม send ใน a.deny และลบ x ออกจาก b"
         )
+
+
+def test_the_thai_readme_has_the_same_commands_and_links():
+    english, thai = ((ROOT / name).read_text("utf-8") for name in ("README.md", "README.th.md"))
+    for pattern in (r"```sh\n(.*?)```", r"\]\(((?:docs/|CHANGELOG)[^)]*)\)"):
+        assert re.findall(pattern, thai, re.DOTALL) == re.findall(pattern, english, re.DOTALL)
