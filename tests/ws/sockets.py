@@ -22,9 +22,14 @@ class Socket(WebsocketCommunicator):
     """A client of ``/ws/events/`` that collects what it is told."""
 
     def __init__(
-        self, query: str = "", *, cookie: str = "", origin: str | None = f"http://{HOST}"
+        self,
+        query: str = "",
+        *,
+        cookie: str = "",
+        origin: str | None = f"http://{HOST}",
+        host: str = HOST,
     ) -> None:
-        headers = [(b"host", HOST.encode())]
+        headers = [(b"host", host.encode())]
         if origin is not None:
             headers.append((b"origin", origin.encode()))
         if cookie:

@@ -106,6 +106,20 @@ async def test_a_page_of_another_site_is_not_let_in(stream, anna, origin):
     assert not is_in
 
 
+async def test_a_name_that_is_not_ours_is_not_let_in(stream, anna):
+    evil = {"origin": "http://rebound.example", "host": "rebound.example"}
+    is_in, _ = await stream(cookie=session_key(anna), **evil).connect(timeout=5)
+    assert not is_in
+
+
+@pytest.mark.parametrize("query", ["ticket=", "ticket=x&ticket="])
+async def test_whoever_names_a_ticket_is_not_let_in_by_the_cookie(stream, anna, query):
+    page = {"cookie": session_key(anna), "origin": "http://elsewhere.example"}
+    socket = await stream(query, **page).open()
+    assert (await socket.frame())["type"] == "closing"
+    assert await socket.close_code() == 4001
+
+
 async def test_without_signing_in_the_stream_is_closed_with_4001(stream):
     socket = await stream().open()
     assert (await socket.frame())["type"] == "closing"

@@ -13,6 +13,7 @@ from channels.generic.websocket import AsyncWebsocketConsumer
 from django.conf import settings
 from django.http import QueryDict
 from django.http.cookie import parse_cookie
+from django.http.request import split_domain_port, validate_host
 
 from tools_app.live import credentials
 from tools_app.live.credentials import Credential
@@ -76,9 +77,10 @@ class EventStream(AsyncWebsocketConsumer):
         return Subscriber(credential, filters), since
 
     def _credential(self) -> Credential | None:
-        if ticket := self._query.get("ticket"):
+        # Whoever names a ticket, an empty one too, was not asked for an origin: no cookie counts.
+        if "ticket" in self._query:
             try:
-                return credentials.from_ticket(ticket)
+                return credentials.from_ticket(self._query["ticket"])
             except InvalidToken:
                 return None
         cookies = parse_cookie(self._headers.get("cookie", ""))
@@ -88,8 +90,11 @@ class EventStream(AsyncWebsocketConsumer):
         origin = self._headers.get("origin", "")
         if origin in settings.CSRF_TRUSTED_ORIGINS:
             return True
-        host = urlsplit(origin).netloc.lower()
-        return bool(host) and host == self._headers.get("host", "").lower()
+        own = self._headers.get("host", "").lower()
+        # A name of another site that was made to point here is not ours (DNS rebinding).
+        if not validate_host(split_domain_port(own)[0], settings.ALLOWED_HOSTS):
+            return False
+        return urlsplit(origin).netloc.lower() == own
 
     async def _send_frames(self, subscriber: Subscriber, since: int | None) -> None:
         closing = Closing(1011, "the stream broke")
