@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from django.db.models import Count, Q, Subquery, Value
+from django.db.models import Count, Subquery, Value
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
@@ -24,12 +24,17 @@ class FrameFacts:
 def frame_facts() -> FrameFacts:
     """Read waiting approvals, active freezes and the number of the newest event."""
     now = timezone.now()
-    newest = Subquery(Event.objects.order_by("-seq").values("seq")[:1])
-    facts = Approval.objects.filter(status=ApprovalStatus.PENDING).aggregate(
-        waiting=Count("pk", filter=Q(expires_at__gt=now)), newest=Coalesce(newest, Value(0))
+    pending = Approval.objects.filter(status=ApprovalStatus.PENDING, expires_at__gt=now)
+    counted = pending.order_by().values("status").annotate(n=Count("pk")).values("n")
+    # Both facts hang on the newest event: where there is none, nothing can wait yet.
+    row = (
+        Event.objects.order_by("-seq")
+        .annotate(waiting=Coalesce(Subquery(counted), Value(0)))
+        .values("seq", "waiting")
+        .first()
     )
     return FrameFacts(
-        approvals_waiting=facts["waiting"],
+        approvals_waiting=row["waiting"] if row else 0,
         freezes=sorted(active_freezes(at=now), key=lambda freeze: freeze.expires_at),
-        latest_seq=facts["newest"],
+        latest_seq=row["seq"] if row else 0,
     )
