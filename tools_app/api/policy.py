@@ -23,6 +23,7 @@ from tools_app.api.serializers.policy import (
 )
 from tools_app.models import PolicyVersion
 from tools_app.selectors.policy import policy_history, policy_version
+from tools_app.services.policies import PolicyCheck as Checked
 from tools_app.services.policies import check, current_version, publish
 from tools_app.services.policy_history import publish_again, warnings_of
 
@@ -46,6 +47,16 @@ def version_json(version: PolicyVersion) -> dict[str, Any]:
         "comment": version.comment,
         "author": version.author_label,
         "published_at": version.published_at,
+    }
+
+
+def checked_json(found: Checked) -> dict[str, Any]:
+    """Return what publishing a document would mean."""
+    return {
+        "is_valid": not found.errors,
+        "errors": found.errors,
+        "warnings": [asdict(warning) for warning in found.warnings],
+        "changes": [asdict(change) for change in found.changes],
     }
 
 
@@ -95,14 +106,7 @@ class PolicyCheck(Endpoint):
     def post(self, request: Request) -> Response:
         """Check a document and compare every agent's tools with those of today."""
         found = check(actor=self.actor, document=self.body(CheckBody)["document"])
-        return Response(
-            {
-                "is_valid": not found.errors,
-                "errors": found.errors,
-                "warnings": [asdict(warning) for warning in found.warnings],
-                "changes": [asdict(change) for change in found.changes],
-            }
-        )
+        return Response(checked_json(found))
 
 
 class PolicyVersions(Endpoint):

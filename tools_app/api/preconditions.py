@@ -27,6 +27,12 @@ def asked_version(request: Request) -> int | None:
     return int(bare)
 
 
+def asked_digest(request: Request) -> str | None:
+    """Return the text of the tag in If-Match, ``None`` when there is none."""
+    text = request.headers.get("If-Match")
+    return None if text is None else text.strip().removeprefix('"').removesuffix('"')
+
+
 def is_known(request: Request, tag: str) -> bool:
     """Whether the caller has this version already, by If-None-Match (weak comparison)."""
     asked = request.headers.get("If-None-Match", "")

@@ -5,6 +5,7 @@ from django.urls import path
 from tools_app.api import (
     agents,
     approvals,
+    configuration,
     decisions,
     events,
     execute,
@@ -44,6 +45,15 @@ urlpatterns = [
         "policy/versions/<int:number>/publish-again",
         policy.PolicyPublishAgain.as_view(),
         name="policy-publish-again",
+    ),
+    path("configuration", configuration.Configuration.as_view(), name="configuration"),
+    path(
+        "configuration/plan", configuration.ConfigurationPlan.as_view(), name="configuration-plan"
+    ),
+    path(
+        "configuration/apply",
+        configuration.ConfigurationApply.as_view(),
+        name="configuration-apply",
     ),
     path("approvals", approvals.Approvals.as_view(), name="approvals"),
     path("approvals/<uuid:approval_id>", approvals.ApprovalItem.as_view(), name="approval"),

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import pyjson5
 
 from tools_app.policy.edits import Path
-from tools_app.policy.places import LineIndex
+from tools_app.policy.places import LineIndex, Places
 
 _TOKEN = re.compile(
     r"""(?P<blank>[\s\ufeff]+|//[^\r\n\u2028\u2029]*|/\*.*?\*/)
@@ -21,20 +21,6 @@ _TOKEN = re.compile(
     |(?P<word>"(?:[^"\\]|\\.)*+"|'(?:[^'\\]|\\.)*+'|[^\s\ufeff{}\[\]:,"'/]+)""",
     re.DOTALL | re.VERBOSE,
 )
-
-
-@dataclass(slots=True)
-class Places:
-    """Lines by address, and the members that stand in one object twice."""
-
-    lines: dict[Path, int] = field(default_factory=dict)
-    duplicates: list[tuple[Path, int]] = field(default_factory=list)
-
-    def line(self, path: Path) -> int:
-        """Return the line of an address, or of the nearest one around it that is there."""
-        while path not in self.lines and path:
-            path = path[:-1]
-        return self.lines.get(path, 1)
 
 
 @dataclass(slots=True)

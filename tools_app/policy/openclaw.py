@@ -17,12 +17,13 @@ from tools_app.core.errors import InvalidArguments
 from tools_app.core.json_text import check_json_value
 from tools_app.policy.document import check_document
 from tools_app.policy.edits import Path, format_path, parse_path
-from tools_app.policy.json5_places import Places, after_blanks, find_places
+from tools_app.policy.json5_places import after_blanks, find_places
 from tools_app.policy.places import (
     MAX_FILE_DEPTH,
     MAX_FILE_ENTRIES,
     FileError,
     LineIndex,
+    Places,
     text_of,
 )
 from tools_app.policy.subjects import OfferedTool

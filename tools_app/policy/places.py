@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from dataclasses import dataclass, field
 
 from tools_app.policy.edits import Path, format_path
 
@@ -43,6 +44,20 @@ class LineIndex:
     def column(self, offset: int) -> int:
         """Return the place of a character in its line, from 1."""
         return offset - self._starts[self.line(offset) - 1] + 1
+
+
+@dataclass(slots=True)
+class Places:
+    """Lines by address, and the members that stand in one object twice."""
+
+    lines: dict[Path, int] = field(default_factory=dict)
+    duplicates: list[tuple[Path, int]] = field(default_factory=list)
+
+    def line(self, path: Path) -> int:
+        """Return the line of an address, or of the nearest one around it that is there."""
+        while path not in self.lines and path:
+            path = path[:-1]
+        return self.lines.get(path, 1)
 
 
 def text_of(content: bytes | str) -> str:

@@ -19,6 +19,7 @@ EVENT_KINDS: dict[str, str] = {
     "grant.created": "An approval was remembered for the same call.",
     "grant.revoked": "A remembered approval was taken back.",
     "policy.published": "A new version of the policy is in force.",
+    "policy.applied": "A configuration was applied as a whole; its digests tell a later drift.",
     "agent.created": "An agent profile was made.",
     "agent.updated": "An agent profile was changed.",
     "agent.deleted": "An agent profile was removed.",
