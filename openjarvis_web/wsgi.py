@@ -13,6 +13,7 @@ django.setup(set_prefix=False)
 
 from django.conf import settings  # noqa: E402
 from django.core.handlers.wsgi import WSGIHandler  # noqa: E402
+from django.utils import translation  # noqa: E402
 
 PROBES = frozenset(("/healthz", "/readyz", "/metrics"))
 
@@ -42,5 +43,6 @@ def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> 
     path = environ["PATH_INFO"]
     is_bearer = environ.get("HTTP_AUTHORIZATION", "")[:7].lower() == "bearer "
     if path in PROBES or (is_bearer and path.startswith("/api/")):
+        translation.deactivate()  # else it speaks the language of this thread's last reader
         return _bearer_request(environ, start_response)
     return _any_request(environ, start_response)

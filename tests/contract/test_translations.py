@@ -7,6 +7,7 @@ import re
 import shutil
 from collections.abc import Iterator
 from html.parser import HTMLParser
+from io import BytesIO
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,8 @@ from django.conf import settings
 from django.utils import translation
 from django.utils.translation.trans_real import DjangoTranslation
 
+from openjarvis_web.wsgi import application
+from tests.api.callers import caller, prepare
 from tests.contract.catalogues import (
     CATALOGUE,
     ROOT,
@@ -256,3 +259,24 @@ def test_the_thai_readme_has_the_same_commands_and_links():
     english, thai = ((ROOT / name).read_text("utf-8") for name in ("README.md", "README.th.md"))
     for pattern in (r"```sh\n(.*?)```", r"\]\(((?:docs/|CHANGELOG)[^)]*)\)"):
         assert re.findall(pattern, thai, re.DOTALL) == re.findall(pattern, english, re.DOTALL)
+
+
+def test_a_rest_call_does_not_speak_the_language_of_the_last_reader(transactional_db):
+    prepare()
+    environ = {
+        "REQUEST_METHOD": "POST",
+        "PATH_INFO": "/api/v1/freezes",
+        "SERVER_NAME": "testserver",
+        "SERVER_PORT": "80",
+        "CONTENT_TYPE": "application/json",
+        "CONTENT_LENGTH": "2",
+        "HTTP_AUTHORIZATION": f"Bearer {caller('otto', 'admin').token}",
+        "wsgi.input": BytesIO(b"{}"),
+        "wsgi.url_scheme": "http",
+    }
+    with translation.override("th"):
+        answer = application(environ, lambda status, headers: None)
+        body = b"".join(answer).decode()
+        answer.close()
+    assert "This field is required." in body
+    assert not THAI.search(body)
