@@ -7,9 +7,28 @@ from uuid import uuid4
 import pytest
 
 from tests.api.callers import caller, code_of
+from tools_app.models import PolicyVersion
+from tools_app.services.configuration import bump
+from tools_app.services.policies import current_version
 
 ALLOW = {"agents": {"list": [{"id": "support", "tools": {"allow": ["calculator"]}}]}}
 SHADOWED = {"tools": {"allow": ["calculator"], "deny": ["*"]}}
+
+
+def test_a_damaged_policy_is_told_everywhere_and_mended_by_publishing_it_again(admin):
+    document = admin.get("policy").json()["document"]
+    number = current_version().number
+    PolicyVersion.objects.filter(number=number).update(document=[1, 2])
+    bump("policy")
+    for path in ("policy", "tools", "agents", "agents/main", "agents/main/effective-tools"):
+        answer = admin.get(path)
+        assert (answer.status_code, code_of(answer)) == (503, "policy_unreadable"), path
+    assert code_of(admin.post("policy/check", {"document": {}})) == "policy_unreadable"
+    assert code_of(admin.execute()) == "policy_unreadable"
+    assert admin.get("/readyz").status_code == 503
+    mended = admin.put("policy", {"document": document}, headers={"If-Match": f'"{number}"'})
+    assert (mended.status_code, mended.json()["number"]) == (200, number + 1)
+    assert admin.get("/readyz").status_code == 200
 
 
 def test_the_policy_in_force_has_its_number_as_etag(viewer):

@@ -230,7 +230,9 @@ def publish(
             number = newest.number if newest else 0
             if number != base_number:
                 raise _superseded(number, base_number)
-            if newest and (newest.digest, newest.table_set) == (digest, tables):
+            # The document itself too: a row that was damaged is mended by publishing it again.
+            is_same = newest and (newest.digest, newest.table_set) == (digest, tables)
+            if newest and is_same and newest.document == document:
                 return newest
             fresh = PolicyVersion(
                 number=number + 1, document=document, digest=digest, table_set=tables
@@ -351,6 +353,8 @@ def _load_current() -> tuple[PolicyVersion, CompiledPolicy]:
         version = PolicyVersion.objects.order_by("-number").first()
         if version is None:
             raise PolicyUnreadable("No policy has been published yet: every call is refused.")
+        if not isinstance(version.document, Mapping):
+            raise PolicyUnreadable(f"Version {version.number} of the policy is no document.")
         compiled = compile_policy(
             version.document, version=version.number, tables=version.table_set
         )
