@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -24,6 +25,12 @@ ADMIN, PASSWORD = "admin", "correct horse battery staple"
 START_SECONDS = 60.0
 STOP_SECONDS = 10.0
 KEPT_VARIABLES = ("PATH", "HOME", "LANG", "LC_ALL", "PYTHONDONTWRITEBYTECODE")
+
+
+def with_us() -> tuple[str, ...]:
+    """Return the start of a command that ends with this process, even when that is killed."""
+    setpriv = shutil.which("setpriv") if sys.platform == "linux" else None
+    return (setpriv, "--pdeathsig", "KILL") if setpriv else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +102,14 @@ class Product:
         """Start without waiting."""
         with self.log_file.open("ab") as log:
             self.process = subprocess.Popen(
-                [*self.launcher, sys.executable, str(ROOT / "manage.py"), "serve", *arguments],
+                [
+                    *with_us(),
+                    *self.launcher,
+                    sys.executable,
+                    str(ROOT / "manage.py"),
+                    "serve",
+                    *arguments,
+                ],
                 env=self.environment,
                 cwd=self.folder,
                 stdout=log,

@@ -127,7 +127,7 @@ def steps() -> list[Step]:
         found.append(pytest("PostgreSQL and Redis", *PARALLEL, *kinds, servers=True))
     slow = paths(*(["e2e"] if present["chromium"] else []), "interop", "faults")
     if slow:
-        found.append(pytest("the running product", *slow))
+        found.append(pytest("the running product", *PARALLEL, *slow))
     quick = paths("unit", "services", "api", "ws", "contract")
     return [*found, pytest("everything else", *PARALLEL, *quick)]
 
