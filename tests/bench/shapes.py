@@ -18,6 +18,7 @@ from tests.product import ROOT, START_SECONDS, Product
 
 WEB_PROCESSES = 2  # of the production shape: one per core of the reference machine
 QUIET_S, QUIET_SHARE = 1.0, 0.1  # a product at rest uses less than this share of a core
+SETTLE_S = 15.0
 HOST = "127.0.0.1"
 
 
@@ -38,8 +39,8 @@ class Shape:
         return _cpu_of_trees(self.own), _cpu_of_trees(self.databases)
 
     def settle(self) -> None:
-        """Wait until nothing of the start is left to do, or for at most ``START_SECONDS``."""
-        deadline, before = time.monotonic() + START_SECONDS, sum(self.cpu_s())
+        """Wait until nothing is left to do of what came before, or for at most ``SETTLE_S``."""
+        deadline, before = time.monotonic() + SETTLE_S, sum(self.cpu_s())
         while time.monotonic() < deadline:
             time.sleep(QUIET_S)
             now = sum(self.cpu_s())
