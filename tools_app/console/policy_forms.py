@@ -10,6 +10,7 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
 from tools_app.models import PolicyVersion
+from tools_app.policy.places import MAX_FILE_BYTES
 
 MAX_CHARACTERS = 1_000_000
 
@@ -43,3 +44,31 @@ class PolicyForm(forms.Form):
             ) from error
         except RecursionError as error:
             raise ValidationError(_("This is nested too deeply.")) from error
+
+
+class PlanForm(forms.Form):
+    """A file to plan with, chosen or pasted."""
+
+    kind = forms.ChoiceField(
+        label=_("Kind of file"),
+        choices=[("yaml", _("YAML, as exported here")), ("openclaw", "openclaw.json")],
+    )
+    file = forms.FileField(label=_("File"), required=False)
+    text = forms.CharField(
+        label=_("Or its text"),
+        required=False,
+        strip=False,
+        widget=forms.Textarea({"rows": 10, "class": "mono", "spellcheck": "false"}),
+    )
+
+    def clean(self) -> dict[str, Any]:
+        """Ask for something to read."""
+        data = super().clean() or self.cleaned_data
+        if not data.get("file") and not data.get("text"):
+            self.add_error("file", _("Choose a file or paste its text."))
+        return data
+
+    def content(self) -> bytes | str:
+        """Return what the file holds, else the pasted text; no more than is ever read."""
+        chosen = self.cleaned_data["file"]
+        return chosen.read(MAX_FILE_BYTES + 1) if chosen else str(self.cleaned_data["text"])

@@ -26,6 +26,7 @@ PATHS = (
     "/agents/+new/",
     "/policy/",
     "/policy/1/",
+    "/policy/files/",
     "/tokens/",
     "/palette/?q=a",
     "/freezes/new/",

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST
 
 from tools_app.console.access import ConsoleRequest, is_fragment, page
 from tools_app.console.forms import add_service_errors
 from tools_app.console.policy_forms import PolicyForm
-from tools_app.models import PolicyVersion
 from tools_app.selectors.policy import policy_history, policy_in_force, policy_version
+from tools_app.services.applying import drift
 from tools_app.services.errors import PolicyInvalid, PreconditionFailed
 from tools_app.services.policies import PolicyCheck, check, publish
+from tools_app.services.policy_history import check_again, publish_again
 
 HISTORY = 10
 
@@ -39,7 +40,9 @@ def policy(request: ConsoleRequest) -> HttpResponse:
     context |= {
         "form": form,
         "current": current,
-        "history": policy_history(request.actor, limit=HISTORY),
+        "history": policy_history(request.actor, limit=HISTORY, cursor=request.GET.get("versions")),
+        "drift": drift(),
+        "may_apply": request.actor.has("admin"),
         "may_publish": request.actor.has("policy:write"),
     }
     name = "console/parts/policy_form.html" if is_fragment(request) else "console/policy.html"
@@ -49,18 +52,26 @@ def policy(request: ConsoleRequest) -> HttpResponse:
 @page("policy:read")
 def version(request: ConsoleRequest, number: int) -> HttpResponse:
     """Show one version of the history and what the next one changed in it."""
-    found = policy_version(request.actor, number)
-    context = {
+    found, current = policy_version(request.actor, number), policy_in_force(request.actor)
+    context: dict[str, Any] = {
         "version": found,
         "previous": policy_version(request.actor, number - 1) if number > 1 else None,
-        "text": document_text(found),
+        "current": current,
     }
+    if found.number != current.number and request.actor.has("policy:write"):
+        context["check"] = check_again(actor=request.actor, number=number)
     return render(request, "console/policy_version.html", context)
 
 
-def document_text(found: PolicyVersion) -> str:
-    """Return the document as people edit it."""
-    return json.dumps(found.document, ensure_ascii=False, indent=2)
+@require_POST
+@page("policy:write")
+def again(request: ConsoleRequest, number: int) -> HttpResponse:
+    """Publish an old version anew."""
+    base = request.POST.get("base_number", "")
+    base_number = int(base) if base.isascii() and base.isdigit() and len(base) < 10 else None
+    published = publish_again(actor=request.actor, number=number, base_number=base_number)
+    messages.success(request, _("Version %(n)d is in force.") % {"n": published.number})
+    return redirect("console:policy")
 
 
 def _act(request: ConsoleRequest, form: PolicyForm) -> dict[str, Any]:
