@@ -10,6 +10,7 @@ from asgiref.sync import sync_to_async
 from tests.ws.sockets import happens, person, session_key, visitor
 from tools_app.services.access import actor_for_user
 from tools_app.services.events import latest_seq
+from tools_app.services.metrics import REGISTRY
 from tools_app.services.tokens import create_ws_ticket
 
 pytestmark = pytest.mark.asyncio
@@ -137,6 +138,15 @@ async def test_a_bad_parameter_is_named(stream, anna, query):
     closing = await socket.frame()
     assert query.partition("=")[0] in closing["reason"]
     assert await socket.close_code() == 4000
+
+
+async def test_open_streams_are_counted(stream, anna):
+    before = REGISTRY.get_sample_value("openjarvis_live_streams")
+    socket = await stream(cookie=session_key(anna)).open()
+    await socket.frame_of("hello")
+    assert REGISTRY.get_sample_value("openjarvis_live_streams") == before + 1
+    await socket.disconnect()
+    assert REGISTRY.get_sample_value("openjarvis_live_streams") == before
 
 
 async def test_the_stream_takes_no_commands(stream, anna):

@@ -15,10 +15,10 @@ from tools_app.api import calls
 from tools_app.api.authentication import request_actor
 from tools_app.api.bodies import JSON, read_body, write_body
 from tools_app.api.endpoint import Endpoint
-from tools_app.api.metrics import count_call
 from tools_app.api.serializers.base import Problem
 from tools_app.api.serializers.runs import Accepted, BatchBody, BatchOutcomes, CallBody, Executed
 from tools_app.services.errors import ServiceError
+from tools_app.services.metrics import count_call
 from tools_app.services.running import run_batch, run_tool
 
 REPLAYED = "Idempotency-Replayed"

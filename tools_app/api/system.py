@@ -11,9 +11,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from tools_app.api.endpoint import Endpoint
-from tools_app.api.metrics import exposition
 from tools_app.api.serializers.system import Health, Readiness
 from tools_app.services.errors import ServiceError
+from tools_app.services.metrics import exposition
 from tools_app.services.policies import current_version
 
 

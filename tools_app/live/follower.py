@@ -23,6 +23,7 @@ from tools_app.live.frames import RESTARTING, SIGNED_OUT, Closing, Encoded, enco
 from tools_app.live.subscriber import Subscriber
 from tools_app.models import Event
 from tools_app.services.events import add_listener, latest_seq, remove_listener
+from tools_app.services.metrics import LIVE_EVENTS_DROPPED, LIVE_STREAMS
 
 log = structlog.get_logger(__name__)
 
@@ -35,20 +36,10 @@ STALE_S = 2.0  # without a look at the log
 
 
 @dataclass(slots=True)
-class Counters:
-    """What this process did for its streams since it started."""
-
-    events_read: int = 0
-    events_dropped: int = 0
-    frames_sent: int = 0
-
-
-@dataclass(slots=True)
 class Follower:
     """Follows the log for the streams of one event loop."""
 
     loop: asyncio.AbstractEventLoop
-    counters: Counters = field(default_factory=Counters)
     _bell: threading.Event = field(default_factory=threading.Event)
     _readers: frozenset[Subscriber] = frozenset()
     _subscribers: frozenset[Subscriber] = frozenset()
@@ -85,14 +76,10 @@ class Follower:
         """Whether the log was read lately; streams of one that was not send no heartbeat."""
         return time.monotonic() - self._last_turn < STALE_S
 
-    @property
-    def stream_count(self) -> int:
-        """How many streams are open."""
-        return len(self._readers)
-
     def enter(self, reader: Subscriber) -> None:
         """Watch over the rights of a reader, from its first frame on."""
         self._readers |= {reader}
+        LIVE_STREAMS.inc()
         self._bell.set()
 
     async def join(self, subscriber: Subscriber) -> int:
@@ -104,6 +91,8 @@ class Follower:
     def leave(self, reader: Subscriber) -> None:
         """Forget the reader; what is queued for it is dropped."""
         reader.joined.cancel()
+        if reader in self._readers:
+            LIVE_STREAMS.dec()
         self._readers -= {reader}
         self._subscribers -= {reader}
 
@@ -121,7 +110,7 @@ class Follower:
     def _deliver(self, batch: Sequence[Encoded]) -> None:
         for subscriber in self._subscribers:
             if dropped := subscriber.offer(batch):
-                self.counters.events_dropped += dropped
+                LIVE_EVENTS_DROPPED.inc(dropped)
                 log.warning(
                     "a live stream reads too slowly; it is told to resync",
                     reader=subscriber.credential.actor.label,
@@ -184,7 +173,6 @@ class Follower:
         page = [encode(event) for event in Event.objects.filter(seq__gt=cursor)[:PAGE]]
         if page:
             self._cursor = page[-1].seq
-            self.counters.events_read += len(page)
             self.loop.call_soon_threadsafe(self._deliver, page)
             left = frozenset(i.event.actor for i in page if i.event.kind == "session.ended")
             if left:
@@ -223,8 +211,3 @@ async def stop() -> None:
     follower = _followers.pop(asyncio.get_running_loop(), None)
     if follower is not None:
         await follower.stop()
-
-
-def running() -> list[Follower]:
-    """Return the followers of this process, for its metrics."""
-    return [follower for follower in _followers.values() if follower.is_running]

@@ -55,7 +55,6 @@ async def frames(
                 break
         subscriber.sent_seq = max(subscriber.sent_seq, joined_at)
         async for frame in _live(follower, subscriber, heartbeat_s):
-            follower.counters.frames_sent += 1
             yield frame
     finally:
         follower.leave(subscriber)

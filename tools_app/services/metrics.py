@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from django.db.models import Count
-from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
@@ -26,6 +26,14 @@ CALL_SECONDS = Histogram(
     "openjarvis_call_seconds",
     "Time to answer a call to execute in this process.",
     buckets=(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60),
+    registry=REGISTRY,
+)
+LIVE_STREAMS = Gauge(
+    "openjarvis_live_streams", "Event streams open in this process.", registry=REGISTRY
+)
+LIVE_EVENTS_DROPPED = Counter(
+    "openjarvis_live_events_dropped",
+    "Events dropped from the queues of streams that read too slowly; each is told to resync.",
     registry=REGISTRY,
 )
 
