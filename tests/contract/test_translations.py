@@ -16,7 +16,7 @@ from django.utils import translation
 from django.utils.translation.trans_real import DjangoTranslation
 
 from openjarvis_web.wsgi import application
-from tests.api.callers import caller, prepare
+from tests.api.callers import caller
 from tests.contract.catalogues import (
     CATALOGUE,
     ROOT,
@@ -37,6 +37,7 @@ from tools_app.console.sentences import (
     said,
 )
 from tools_app.policy import check_document
+from tools_app.services.first_run import prepare
 
 HOW = "run `make translations` and fill in what is empty"
 TEMPLATES = sorted((ROOT / "templates").rglob("*.html"))
@@ -270,7 +271,7 @@ def test_a_rest_call_does_not_speak_the_language_of_the_last_reader(transactiona
         "SERVER_PORT": "80",
         "CONTENT_TYPE": "application/json",
         "CONTENT_LENGTH": "2",
-        "HTTP_AUTHORIZATION": f"Bearer {caller('otto', 'admin').token}",
+        "HTTP_AUTHORIZATION": f"Bearer {caller('otto', 'admin', scopes=['admin']).token}",
         "wsgi.input": BytesIO(b"{}"),
         "wsgi.url_scheme": "http",
     }

@@ -137,6 +137,7 @@ CALLS = (
     _("Something went wrong on our side; the call was refused."),
 )
 APPROVALS = (
+    _("%(actor)s, owner %(name)s"),
     _("There is no such approval."),
     _("There is no such remembered approval."),
     _("This remembered approval was revoked before."),
@@ -175,6 +176,7 @@ RIGHTS = (
     _("The policy is not valid."),
     _("Name the policy version that you change (If-Match)."),
     _("There is no version %(number)s of the policy."),
+    _("Version %(number)s of the policy is no document."),
     _("Version %(now)s of the policy is in force by now, not %(base)s."),
     _("There is no such decision."),
     _("Name the configuration that you change (If-Match)."),
