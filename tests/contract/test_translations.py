@@ -33,6 +33,7 @@ from tools_app.console.sentences import (
     REASONS,
     STEPS,
     WARNINGS,
+    difference,
     layer_reason,
     said,
 )
@@ -249,7 +250,9 @@ def test_english_and_foreign_sentences_stay_as_they_are():
     with translation.override("en"):
         assert said("deny — tools.deny: exec — v3") == "deny — tools.deny: exec — v3"
     with translation.override("th"):
-        assert said("Error: division by zero") == "Error: division by zero"
+        assert said("KeyError: not in the list") == "KeyError: not in the list"
+        assert difference('to: "a" → "b"') == 'to: "a" → "b"'
+        assert difference("policy version: 1 → 2") == "เวอร์ชันของนโยบาย: 1 → 2"
         assert said("deny — tools.deny: exec — v3") == "ปฏิเสธ — tools.deny: exec — v3"
         assert said("To ask about send: add send to a.deny, and remove x from b.") == (
             "เพื่อให้ถามก่อนใช้ send: เพิ่ม send ใน a.deny และลบ x ออกจาก b"

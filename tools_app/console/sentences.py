@@ -45,6 +45,7 @@ FIELDS = (
     _("goes with the scope until, and only with it"),
     _("This cannot be set."),
     _("Must have at most %(most)s characters."),
+    _("must be a text of at most %(most)s characters"),
     _("Give a name of 1 to %(most)s characters."),
     _("Choose at least one scope."),
     _("Unknown scope %(scope)s; there are: %(known)s."),
@@ -155,6 +156,7 @@ APPROVALS = (
     _("The approval cannot be remembered so."),
     _("The extension is not valid."),
     _("The comment is not valid."),
+    _("Approving needs the right approvals."),
 )
 RIGHTS = (
     _("Your roles do not include the right %(scope)s."),
@@ -184,6 +186,17 @@ RIGHTS = (
     _("The configuration has changed since this plan."),
     _("The file cannot be read."),
 )
+DIFFERENCES = (  # what differs from the last approved call
+    _("%(place)s: removed (was %(value)s)"),
+    _("%(place)s: added %(value)s"),
+    _("definition of the tool changed"),
+    _("policy version: %(change)s"),
+    _("time limit (s): %(change)s"),
+    _("caller: %(change)s"),
+    _("provider: %(change)s"),
+    _("model: %(change)s"),
+    _("and %(n)s more"),
+)
 _STEP_BREAK = re.compile(r", and (?=add |remove |set )")
 
 
@@ -201,6 +214,7 @@ _GENERAL = [
     _compiled(t) for t in chain(FIXES, WARNINGS, CALLS, APPROVALS, RIGHTS, FIELDS) if "%(" in t
 ]
 _OF_DECISIONS = [_compiled(text) for text in DECISIONS if "%(" in text]
+_OF_DIFFERENCES = [_compiled(text) for text in DIFFERENCES]
 _OF_STEPS = [_compiled(text) for text in STEPS]
 
 
@@ -211,6 +225,11 @@ def said(text: str) -> str:
     """
     language = get_language() or "en"
     return text if language.startswith("en") else _said(text, language)
+
+
+def difference(text: str) -> str:
+    """Return what differs between two calls in the reader's language."""
+    return _filled(text, _OF_DIFFERENCES) or text
 
 
 def layer_reason(reason: str) -> str:
@@ -225,9 +244,14 @@ def _said(text: str, language: str) -> str:
         return gettext(text)
     parts = text.split(" — ")
     if len(parts) > 1 and (parts[0] in EFFECTS or re.fullmatch(r"v\d+", parts[-1])):
-        shown = [gettext(p) if p in EFFECTS else _said(p, language) for p in parts]
-        return " — ".join(shown)
-    return _filled(text, _GENERAL) or _filled(text, _OF_DECISIONS) or text
+        return " — ".join(_part(part, language) for part in parts)
+    return _filled(text, _GENERAL) or text
+
+
+def _part(text: str, language: str) -> str:
+    return (
+        gettext(text) if text in EFFECTS else _filled(text, _OF_DECISIONS) or _said(text, language)
+    )
 
 
 def _filled(text: str, patterns: list[tuple[re.Pattern[str], str]]) -> str:

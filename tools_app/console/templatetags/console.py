@@ -127,6 +127,12 @@ def said(sentence: object) -> SafeString:
 
 
 @register.filter
+def difference(sentence: str) -> SafeString:
+    """Write what differs between two calls."""
+    return visible_text(sentences.difference(sentence))
+
+
+@register.filter
 def layer_reason(word: str) -> str:
     """Write why a layer kept or removed a tool."""
     return sentences.layer_reason(word)
