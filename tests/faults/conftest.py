@@ -37,11 +37,10 @@ class Workshop:
         return self
 
     def execute(self, tool: str, arguments: dict[str, object], **headers: str) -> Answer:
-        # A limit far away: a run whose worker dies is then interrupted, and not timed out.
         return self.product.send(
             "POST",
             f"/api/v1/tools/{tool}/execute",
-            {"arguments": arguments, "agent": "main", "timeout_seconds": 120},
+            {"arguments": arguments, "agent": "main"},
             token=self.token,
             headers={name.replace("_", "-"): value for name, value in headers.items()},
         )

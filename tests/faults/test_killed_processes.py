@@ -14,6 +14,9 @@ pytestmark = pytest.mark.slow
 
 GONE_SECONDS = 3.0
 MANY = 12
+WORKERS = 2  # the default of OPENJARVIS_WORKERS
+# A run whose worker died is interrupted, or timed out when its deadline has passed by then.
+ENDED_WELL_OR_CUT = {"succeeded", "interrupted", "timed_out"}
 
 
 def kill_tree(process: psutil.Process) -> None:
@@ -63,11 +66,12 @@ def test_a_killed_worker_runs_nothing_twice_and_ends_everything(workshop: Worksh
     statuses = workshop.settle(runs)
     notes = workshop.notes()
     assert max(notes.values()) == 1, "a run that may have run is not run again"
-    assert set(statuses.values()) <= {"succeeded", "interrupted"}
+    assert set(statuses.values()) <= ENDED_WELL_OR_CUT
     for number, run_id in enumerate(runs):
         if statuses[run_id] == "succeeded":
             assert notes[f"note-{number}"] == 1
-    assert list(statuses.values()).count("interrupted") <= 2, "no more than were running"
+    cut = [status for status in statuses.values() if status != "succeeded"]
+    assert len(cut) <= WORKERS, "no more than were running"
 
 
 def test_a_killed_supervisor_leaves_nothing_and_the_next_one_goes_on(workshop: Workshop):
@@ -86,7 +90,7 @@ def test_a_killed_supervisor_leaves_nothing_and_the_next_one_goes_on(workshop: W
     statuses = workshop.settle(runs)
     notes = workshop.notes()
     assert max(notes.values()) == 1
-    assert set(statuses.values()) <= {"succeeded", "interrupted"}
+    assert set(statuses.values()) <= ENDED_WELL_OR_CUT
     for number, run_id in enumerate(runs):
         if statuses[run_id] == "succeeded":
             assert notes[f"note-{number}"] == 1
