@@ -152,8 +152,7 @@ class CachedByKey(Generic[Key, Value]):
 
 def current_stamps(names: tuple[str, ...]) -> Stamps:
     """Return the stamps of ``names`` in their order, to compare with earlier ones."""
-    values = revision_values()
-    return tuple(values.get(name, 0) for name in names)
+    return tuple(map(revision_values().__getitem__, names))
 
 
 def _read() -> Mapping[str, int]:

@@ -7,6 +7,7 @@ the database opens nothing and needs no slow hash.
 
 from __future__ import annotations
 
+import hashlib
 import hmac
 import secrets
 import threading
@@ -14,6 +15,7 @@ import time
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import Any
 
 import structlog
@@ -21,7 +23,6 @@ from django.conf import settings
 from django.db import DatabaseError, transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
-from django.utils.crypto import salted_hmac
 
 from tools_app.models import AgentProfile, ApiToken, WsTicket
 from tools_app.services.access import (
@@ -274,9 +275,14 @@ def _split(text: str) -> tuple[str, str]:
 
 
 def _digest(purpose: str, secret: str, key: str | None = None) -> str:
-    return salted_hmac(
-        f"tools_app.{purpose}", secret.encode("utf-8", "replace"), secret=key, algorithm="sha256"
-    ).hexdigest()
+    """Return what Django's ``salted_hmac`` would, with the derived key kept."""
+    derived = _derived_key(purpose, settings.SECRET_KEY if key is None else key)
+    return hmac.digest(derived, secret.encode("utf-8", "replace"), "sha256").hex()
+
+
+@lru_cache(maxsize=16)
+def _derived_key(purpose: str, key: str) -> bytes:
+    return hashlib.sha256(f"tools_app.{purpose}{key}".encode()).digest()
 
 
 def _is_digest_of(digest: str, purpose: str, secret: str) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import Any
 
 from tools_app.core import BaseTool, ToolCall, ToolExecutor, ToolResult, ToolRunner, get_event_bus
@@ -18,22 +17,29 @@ def execute(
     ``runner`` is who runs the tool and cuts it at its deadline; by default the caller's thread
     for bounded tools.
     """
-    executor = _executor(tuple(tool_instances().values())) if runner is None else _with(runner)
+    executor = _shared.get() if runner is None else _make(runner)
     return executor.execute(ToolCall(run_id, tool_name, arguments))
 
 
-def _with(runner: ToolRunner) -> ToolExecutor:
-    return _make(tuple(tool_instances().values()), runner)
+class _SharedExecutor:
+    """The executor of all calls that need no runner of their own; made again for other tools."""
+
+    def __init__(self) -> None:
+        self._held: tuple[Mapping[str, BaseTool], ToolExecutor] | None = None
+
+    def get(self) -> ToolExecutor:
+        held = self._held
+        if held is None or held[0] is not tool_instances():
+            held = self._held = tool_instances(), _make(None)
+        return held[1]
 
 
-@lru_cache(maxsize=2)
-def _executor(tools: tuple[BaseTool, ...]) -> ToolExecutor:
-    return _make(tools, None)
+_shared = _SharedExecutor()
 
 
-def _make(tools: tuple[BaseTool, ...], runner: ToolRunner | None) -> ToolExecutor:
+def _make(runner: ToolRunner | None) -> ToolExecutor:
     return ToolExecutor(
-        tools,
+        tool_instances().values(),
         get_event_bus(),
         interactive=True,
         confirm_callback=_approved,

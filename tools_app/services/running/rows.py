@@ -19,7 +19,8 @@ MAX_REFUSED_ARGUMENTS = 16 * 1024  # bytes of JSON kept of a call that never ran
 MAX_UNREADABLE_TEXT = 1000  # characters kept of arguments that are no JSON
 
 
-_COLUMNS = [(field.attname, field.get_default) for field in ToolRun._meta.concrete_fields]
+_BLANK = {field.attname: field.get_default() for field in ToolRun._meta.concrete_fields}
+_CONTAINERS = {name: type(value) for name, value in _BLANK.items() if value in ({}, [])}
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,12 +94,11 @@ def _unsaved_run(**columns: Any) -> ToolRun:
 
     Django fills positional values in without asking each field for its default again.
     """
-    values: tuple[Any, ...] = tuple(
-        columns.pop(name) if name in columns else make() for name, make in _COLUMNS
-    )
-    if columns:
-        raise TypeError(f"a run has no columns {sorted(columns)}")
-    return ToolRun(*values)  # type: ignore[misc]  # the plugin takes the tuple for the first column
+    # A name keeps the place it first had, so the values are in the order of the columns.
+    values = {**_BLANK, **{name: make() for name, make in _CONTAINERS.items()}, **columns}
+    if len(values) > len(_BLANK):
+        raise TypeError(f"a run has no columns {sorted(set(columns) - set(_BLANK))}")
+    return ToolRun(*values.values())  # type: ignore[misc]  # the plugin takes all for the first column
 
 
 def sealed_arguments(
