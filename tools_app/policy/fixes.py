@@ -118,9 +118,12 @@ def _in_words(edit: Edit, document: Mapping[str, object]) -> str:
 def _place(path: Path, document: Mapping[str, object]) -> str:
     """Name a place as the titles of rules do: an agent by its id, not by its position."""
     agents = dig(document, "agents").get("list")
-    if path[:2] != ("agents", "list") or len(path) < 5 or not isinstance(agents, list):
-        return format_path(path)
-    return format_path(("agents", normalise_agent_id(agents[int(path[2])]["id"]), *path[4:]))
+    match path:
+        case ("agents", "list", int() as index, "tools", *rest) if (
+            rest and isinstance(agents, list) and index < len(agents)
+        ):
+            return format_path(("agents", normalise_agent_id(agents[index]["id"]), *rest))
+    return format_path(path)
 
 
 def _steps(state: EffectiveTools, index: int, wanted: bool) -> Iterator[Change]:

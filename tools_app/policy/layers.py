@@ -127,7 +127,7 @@ class LayerBuilder:
                 deny=tuple(scope.entries("deny")) if scope else (),
             )
 
-        return self._shared((step, scope and scope.path), build)
+        return self._shared((step, label, scope and scope.path), build)
 
     def _profile(self, step: str, label: str, inner: Scope | None, outer: Scope | None) -> Layer:
         """Select a profile (the inner scope's, else the outer's) and extend it by alsoAllow."""

@@ -233,3 +233,12 @@ def test_subject_keys_tell_subjects_apart():
         Subject(sandboxed=True).key(),
     }
     assert len(keys) == 6
+
+
+def test_an_empty_layer_carries_the_label_of_the_agent_that_asks():
+    agents = {"agents": {"list": [{"id": "main"}, {"id": "support"}]}}
+    policy = compile_policy(agents, version=1)
+    for agent in ("main", "support"):
+        explanation = policy.effective(Subject(agent_id=agent), TOOLS).explain("exec")
+        labels = [layer.label for layer in explanation.layers if layer.label.startswith("agents.")]
+        assert labels == [f"agents.{agent}.tools.allow", f"agents.{agent}.tools.byProvider.allow"]
