@@ -82,7 +82,7 @@ def newer_python() -> str | None:
     if sys.version_info >= (3, 13):
         return None
     installed = sorted(Path.home().glob(f".pyenv/versions/{NEWER}.*/bin/python3"))
-    return shutil.which(f"python{NEWER}") or (str(installed[-1]) if installed else None)
+    return str(installed[-1]) if installed else shutil.which(f"python{NEWER}")
 
 
 def newer_steps() -> list[Step]:
