@@ -13,7 +13,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tests.servers import postgres_programs
@@ -36,6 +36,7 @@ class Step:
     name: str
     command: Sequence[str]
     environment: Mapping[str, str] = field(default_factory=dict)
+    failed_alone: bool = False  # what failed beside other tests is judged by itself
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +128,8 @@ def steps() -> list[Step]:
         found.append(pytest("PostgreSQL and Redis", *PARALLEL, *kinds, servers=True))
     slow = paths(*(["e2e"] if present["chromium"] else []), "interop", "faults")
     if slow:
-        found.append(pytest("the running product", *PARALLEL, *slow))
+        beside = pytest("the running product", *PARALLEL, *slow)
+        found.append(replace(beside, failed_alone=True))
     quick = paths("unit", "services", "api", "ws", "contract")
     return [*found, pytest("everything else", *PARALLEL, *quick)]
 
@@ -140,8 +142,12 @@ def run(chosen: Sequence[Step]) -> int:
             print(f"\n=== {step.name}: {' '.join(step.command)}", flush=True)
             environment = {**os.environ, "OPENJARVIS_DATA_DIR": data, **step.environment}
             started = time.monotonic()
-            done = subprocess.run(step.command, cwd=ROOT, env=environment, check=False)
-            results.append((step.name, done.returncode, time.monotonic() - started))
+            code = subprocess.run(step.command, cwd=ROOT, env=environment, check=False).returncode
+            if code and step.failed_alone:
+                print(f"\n=== {step.name}: what failed, one test at a time", flush=True)
+                alone = [*step.command, "--last-failed", "-n", "0"]
+                code = subprocess.run(alone, cwd=ROOT, env=environment, check=False).returncode
+            results.append((step.name, code, time.monotonic() - started))
     print()
     for name, code, seconds in results:
         print(f"{'FAILED' if code else 'ok':8}{seconds:6.0f} s  {name}")
