@@ -6,6 +6,7 @@ WebSocket and the server-sent event stream, runs on the event loop.
 
 from __future__ import annotations
 
+import gc
 import os
 from typing import Any
 
@@ -64,6 +65,9 @@ async def lifespan(receive: Receive, send: Send) -> None:
     """Start and stop what lives as long as the web process."""
     await receive()
     await follower.start()
+    # All that was loaded stays for good; looking through it again would stop every request.
+    gc.collect()
+    gc.freeze()
     await send({"type": "lifespan.startup.complete"})
     await receive()
     await follower.stop()
